@@ -1,0 +1,162 @@
+//! The factors of variation of a data set, and the grid that they span.
+
+/// One factor of variation: a name and the number of values it takes, which are numbered from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Factor {
+    /// What varies: "scale".
+    pub name: String,
+    /// How many values it takes.
+    pub size: usize,
+    /// What each value stands for ("square", "ellipse", "heart"); empty where the number says enough.
+    pub labels: Vec<String>,
+    /// Whether a representation is expected to capture it. smallNORB's instance is not latent: it is drawn anew for
+    /// every image, and no score asks for it.
+    pub latent: bool,
+}
+
+impl Factor {
+    /// A latent factor whose values are plain numbers.
+    pub fn new(name: impl Into<String>, size: usize) -> Self {
+        Self { name: name.into(), size, labels: Vec::new(), latent: true }
+    }
+
+    /// A latent factor with a label for each value.
+    pub fn labelled<L: Into<String>>(name: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
+        let labels: Vec<String> = labels.into_iter().map(Into::into).collect();
+        Self { name: name.into(), size: labels.len(), labels, latent: true }
+    }
+
+    /// The same factor, not latent.
+    #[must_use]
+    pub fn nuisance(self) -> Self {
+        Self { latent: false, ..self }
+    }
+
+    /// How to show a value to a person.
+    pub fn label(&self, value: u32) -> String {
+        self.labels.get(value as usize).cloned().unwrap_or_else(|| value.to_string())
+    }
+}
+
+/// The factors of a data set, in the order of its columns.
+///
+/// Where every combination occurs exactly once and in order, images are numbered by the grid: a mixed-radix number
+/// whose **last** factor is the fastest, as in dSprites.
+///
+/// ```
+/// use unbraid_data::{Factor, FactorSpace};
+///
+/// let space = FactorSpace::new(vec![Factor::new("shape", 3), Factor::new("x", 4)]);
+/// assert_eq!(space.grid_len(), Some(12));
+/// assert_eq!(space.index_of(&[2, 1]), Some(9));
+/// let mut values = [0; 2];
+/// space.values_of(9, &mut values);
+/// assert_eq!(values, [2, 1]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FactorSpace {
+    factors: Vec<Factor>,
+}
+
+impl FactorSpace {
+    /// The space of these factors.
+    pub fn new(factors: Vec<Factor>) -> Self {
+        Self { factors }
+    }
+
+    /// The factors in order.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// The number of factors.
+    pub fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether there is no factor at all.
+    pub fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    /// The positions of the latent factors.
+    pub fn latent(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&k| self.factors[k].latent).collect()
+    }
+
+    /// The position of the factor with this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.factors.iter().position(|factor| factor.name == name)
+    }
+
+    /// The number of combinations, or `None` where it does not fit a `usize`.
+    pub fn grid_len(&self) -> Option<usize> {
+        self.factors.iter().try_fold(1_usize, |len, factor| len.checked_mul(factor.size))
+    }
+
+    /// The number of grid points that one step of factor `k` skips.
+    pub fn stride(&self, k: usize) -> usize {
+        self.factors[k + 1..].iter().map(|factor| factor.size).product()
+    }
+
+    /// The grid number of a combination; `None` if it has the wrong length or a value outside its factor.
+    pub fn index_of(&self, values: &[u32]) -> Option<usize> {
+        if values.len() != self.len() {
+            return None;
+        }
+        self.factors.iter().zip(values).try_fold(0_usize, |index, (factor, &value)| {
+            ((value as usize) < factor.size).then(|| index * factor.size + value as usize)
+        })
+    }
+
+    /// The combination with this grid number.
+    ///
+    /// # Panics
+    /// If `values` is not as long as there are factors.
+    pub fn values_of(&self, mut index: usize, values: &mut [u32]) {
+        assert_eq!(values.len(), self.len(), "one value for each factor");
+        for (factor, value) in self.factors.iter().zip(values).rev() {
+            *value = (index % factor.size) as u32;
+            index /= factor.size;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bases of dSprites' grid as its authors publish them: 245760, 40960, 1024, 32, 1.
+    #[test]
+    fn dsprites_bases() {
+        let sizes = [3, 6, 40, 32, 32];
+        let space = FactorSpace::new(sizes.iter().map(|&size| Factor::new("f", size)).collect());
+        let bases: Vec<usize> = (0..5).map(|k| space.stride(k)).collect();
+        assert_eq!(bases, [245_760, 40_960, 1024, 32, 1]);
+        assert_eq!(space.grid_len(), Some(737_280));
+    }
+
+    #[test]
+    fn every_grid_point_round_trips() {
+        let space = FactorSpace::new(vec![Factor::new("a", 2), Factor::new("b", 3), Factor::new("c", 5)]);
+        let mut values = [0; 3];
+        for index in 0..30 {
+            space.values_of(index, &mut values);
+            assert_eq!(space.index_of(&values), Some(index));
+        }
+    }
+
+    #[test]
+    fn values_outside_the_grid_have_no_index() {
+        let space = FactorSpace::new(vec![Factor::new("a", 2), Factor::new("b", 3)]);
+        assert_eq!(space.index_of(&[0, 3]), None);
+        assert_eq!(space.index_of(&[2, 0]), None);
+        assert_eq!(space.index_of(&[0]), None);
+    }
+
+    #[test]
+    fn a_grid_too_large_to_count_is_reported() {
+        let space = FactorSpace::new(vec![Factor::new("a", usize::MAX), Factor::new("b", 2)]);
+        assert_eq!(space.grid_len(), None);
+    }
+}

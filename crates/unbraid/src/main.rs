@@ -1,0 +1,2 @@
+//! The `unbraid` binary.
+fn main() {}
