@@ -1,0 +1,156 @@
+//! Decoded images kept on disk, so that a folder of photographs is decoded once.
+//!
+//! A cache file is named by the content that it was made from, so it is never stale. It is written under a temporary
+//! name and renamed when complete, so it is never half. Losing the cache costs time only: if it cannot be written,
+//! work goes on in memory and a note says so.
+
+use crate::error::{DataError, Result};
+use crate::progress::Progress;
+use crate::storage::ByteImages;
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Data sets larger than this stay on disk, where the system keeps as much of them in its memory as there is room.
+const LARGEST_IN_MEMORY: u64 = 2 << 30;
+
+/// Which images are worth a file in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// All: decoding them is slow.
+    All,
+    /// Only those too large for memory: decoding is quick.
+    Large,
+}
+
+/// Hands over decoded bytes, in order, in pieces of any size.
+pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
+/// `len` images from the cache, or else from `decode`. Up to 2 GiB they end in memory; beyond, they are written to the
+/// cache and read from there on demand.
+///
+/// # Errors
+/// If decoding fails or gives another number of bytes than promised, or images too large for memory cannot be written.
+pub fn images(
+    key: &str,
+    values_per_image: usize,
+    len: usize,
+    keep: Keep,
+    progress: &dyn Progress,
+    decode: impl FnOnce(&mut Sink<'_>) -> Result<()>,
+) -> Result<ByteImages> {
+    let total = (values_per_image as u64).checked_mul(len as u64).ok_or_else(|| {
+        DataError::value(
+            "number of images",
+            len,
+            format!("one that {values_per_image} bytes each can exist of"),
+        )
+    })?;
+    let large = total > LARGEST_IN_MEMORY;
+    let directory = directory();
+    if let Some(directory) = directory.as_deref().filter(|_| large || keep == Keep::All)
+        && let Some(images) = load(&file_of(directory, key), values_per_image, len, total)?
+    {
+        return Ok(images);
+    }
+    if large {
+        let directory = directory.ok_or_else(|| {
+            DataError::value("cache directory", "neither UNBRAID_CACHE nor HOME", "a place for large images")
+        })?;
+        decode_to_file(&directory, key, total, decode)?;
+        return ByteImages::in_file(values_per_image, len, &file_of(&directory, key), 0);
+    }
+    // Grown as bytes arrive, not reserved from a number in a file.
+    let mut bytes = Vec::new();
+    decode(&mut |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })?;
+    check_total(bytes.len() as u64, total)?;
+    if let Some(directory) = directory.filter(|_| keep == Keep::All)
+        && let Err(error) = write_file(&directory, key, |file| file.write_all(&bytes))
+    {
+        progress.note(&format!("{}: cannot keep the decoded images: {error}", directory.display()));
+    }
+    Ok(ByteImages::in_memory(values_per_image, bytes))
+}
+
+fn check_total(found: u64, expected: u64) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(DataError::value("decoded images", format!("{found} bytes"), format!("{expected} bytes")))
+}
+
+/// The cached images, or `None` if they are not there or not whole.
+fn load(path: &Path, values_per_image: usize, len: usize, total: u64) -> Result<Option<ByteImages>> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.len() == total => {}
+        _ => return Ok(None),
+    }
+    if total > LARGEST_IN_MEMORY {
+        return ByteImages::in_file(values_per_image, len, path, 0).map(Some);
+    }
+    let bytes = fs::read(path).map_err(DataError::io(path, "read"))?;
+    Ok((bytes.len() as u64 == total).then(|| ByteImages::in_memory(values_per_image, bytes)))
+}
+
+fn decode_to_file(
+    directory: &Path,
+    key: &str,
+    total: u64,
+    decode: impl FnOnce(&mut Sink<'_>) -> Result<()>,
+) -> Result<()> {
+    let path = file_of(directory, key);
+    let mut failure = None;
+    let written = write_file(directory, key, |file| {
+        let mut found = 0;
+        let decoded = decode(&mut |piece| {
+            found += piece.len() as u64;
+            file.write_all(piece).map_err(DataError::io(&path, "write decoded images"))
+        });
+        decoded.and_then(|()| check_total(found, total)).map_err(|error| {
+            // Carried around `write_file`, which removes the partial file on any error.
+            failure = Some(error);
+            io::Error::other("decoding failed")
+        })
+    });
+    match failure {
+        Some(error) => Err(error),
+        None => written.map_err(DataError::io(&path, "write decoded images")),
+    }
+}
+
+/// `$UNBRAID_CACHE`, else `unbraid` in the user's cache directory.
+fn directory() -> Option<PathBuf> {
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("UNBRAID_CACHE")
+        .or_else(|| Some(variable("XDG_CACHE_HOME")?.join("unbraid")))
+        .or_else(|| Some(variable("LOCALAPPDATA")?.join("unbraid").join("cache")))
+        .or_else(|| Some(variable("HOME")?.join(".cache").join("unbraid")))
+}
+
+fn file_of(directory: &Path, key: &str) -> PathBuf {
+    directory.join(format!("{key}.pixels"))
+}
+
+fn write_file(
+    directory: &Path,
+    key: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let temporary = directory.join(format!("{key}.{}.partial", std::process::id()));
+    let result = (|| {
+        let mut file = BufWriter::new(File::create(&temporary)?);
+        write(&mut file)?;
+        file.into_inner()?.sync_all()?;
+        fs::rename(&temporary, file_of(directory, key))
+    })();
+    if result.is_err() {
+        // The error that counts is the first one.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}

@@ -1,0 +1,82 @@
+//! A SHA-256 that names a data set, for logs and caches.
+
+use crate::error::{DataError, Result};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Where the identity of a data set comes from.
+#[derive(Clone, Debug)]
+pub enum Fingerprint {
+    /// Files, hashed when somebody asks. One file: its own SHA-256, as `sha256sum` prints it. Several: the SHA-256 of
+    /// their list of hashes and names.
+    Files(Vec<PathBuf>),
+    /// A generated data set, named by what determines it.
+    Recipe(String),
+    /// Already known.
+    Known(String),
+}
+
+impl Fingerprint {
+    /// The SHA-256 in hexadecimal.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn compute(&self) -> Result<String> {
+        match self {
+            Self::Known(hash) => Ok(hash.clone()),
+            Self::Recipe(recipe) => Ok(hex(&Sha256::digest(recipe.as_bytes()))),
+            Self::Files(paths) => match paths.as_slice() {
+                [single] => hash_file(single),
+                several => {
+                    let mut list = Sha256::new();
+                    for path in several {
+                        let name = path.file_name().unwrap_or_default().to_string_lossy();
+                        list.update(format!("{}  {name}\n", hash_file(path)?));
+                    }
+                    Ok(hex(&list.finalize()))
+                }
+            },
+        }
+    }
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn hash_file(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let mut hash = Sha256::new();
+    let mut piece = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok(hex(&hash.finalize())),
+            Ok(read) => hash.update(&piece[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(DataError::io(path, "read")(error)),
+        }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// The SHA-256 of "abc" from FIPS 180-2.
+    #[test]
+    fn one_file_hashes_as_sha256sum_does() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"abc").unwrap();
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hash_file(file.path()).unwrap(), expected);
+        assert_eq!(Fingerprint::Files(vec![file.path().to_owned()]).compute().unwrap(), expected);
+        assert_eq!(Fingerprint::Recipe("abc".into()).compute().unwrap(), expected);
+    }
+}

@@ -1,0 +1,375 @@
+//! NumPy's `.npz`: a zip archive of `.npy` arrays.
+//!
+//! Arrays are read as streams, so that 3 GB of pixels can be packed while they are inflated. Memory grows with the
+//! bytes that really arrive, never with what a header claims.
+
+use super::npy::{ElementType, Header};
+use crate::error::{DataError, Result};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+/// Arrays are streamed in pieces of this many bytes (a multiple of every element size).
+const PIECE: usize = 1 << 20;
+
+/// An open `.npz` file.
+#[derive(Debug)]
+pub struct Npz {
+    path: PathBuf,
+    archive: ZipArchive<BufReader<File>>,
+}
+
+impl Npz {
+    /// Opens an archive and reads its list of arrays.
+    ///
+    /// # Errors
+    /// If the file is missing, a directory, or no zip archive.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = open_file(path)?;
+        let archive =
+            ZipArchive::new(BufReader::with_capacity(1 << 16, file)).map_err(|error| match error {
+                ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
+                    DataError::io(path, "read the list of arrays")(source)
+                }
+                error => DataError::content(path, "file", error.to_string(), "a whole .npz (zip) archive"),
+            })?;
+        Ok(Self { path: path.to_owned(), archive })
+    }
+
+    /// The names of the arrays, without their `.npy` ending.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .archive
+            .file_names()
+            .filter_map(|name| name.ok().map(|name| name.strip_suffix(".npy").unwrap_or(&name).to_owned()))
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Whether there is an array with this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.archive.index_for_name(&format!("{name}.npy")).is_some()
+    }
+
+    /// Opens one array and reads its header.
+    ///
+    /// # Errors
+    /// If there is no such array or its header is damaged.
+    pub fn array(&mut self, name: &str) -> Result<ArrayReader<'_>> {
+        if !self.contains(name) {
+            let found = format!("only the arrays {}", self.names().join(", "));
+            return Err(DataError::content(&self.path, "archive", found, format!("an array `{name}`")));
+        }
+        let entry = self.archive.by_name(&format!("{name}.npy")).map_err(|error| {
+            DataError::content(&self.path, format!("array `{name}`"), error.to_string(), "a readable entry")
+        })?;
+        // An entry that is stored, not deflated, can later be read in place.
+        let stored_at =
+            (entry.compression() == zip::CompressionMethod::Stored).then(|| entry.data_start()).flatten();
+        ArrayReader::new(&self.path, name, Box::new(entry), stored_at)
+    }
+}
+
+/// Opens a file for reading, with a clear word where the path is a directory.
+pub(crate) fn open_file(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let metadata = file.metadata().map_err(DataError::io(path, "read its size"))?;
+    if metadata.is_dir() {
+        return Err(DataError::content(path, "path", "a directory", "a file"));
+    }
+    if metadata.len() == 0 {
+        return Err(DataError::content(path, "file", "0 bytes", "data"));
+    }
+    Ok(file)
+}
+
+/// One array of an archive: its header is known, its elements are still to be read.
+pub struct ArrayReader<'a> {
+    path: PathBuf,
+    name: String,
+    header: Header,
+    elements: Box<dyn Read + 'a>,
+    stored_at: Option<u64>,
+}
+
+impl<'a> ArrayReader<'a> {
+    fn new(
+        path: &Path,
+        name: &str,
+        mut elements: Box<dyn Read + 'a>,
+        stored_at: Option<u64>,
+    ) -> Result<Self> {
+        let header = Header::read(&mut elements).map_err(|error| {
+            DataError::content(path, format!("array `{name}`"), error.to_string(), "a NumPy array")
+        })?;
+        let reader = Self { path: path.to_owned(), name: name.to_owned(), header, elements, stored_at };
+        if reader.header.bytes().is_none() {
+            return Err(reader.refuse(format!("shape {:?}", reader.header.shape), "a shape that can exist"));
+        }
+        Ok(reader)
+    }
+
+    /// The array's type and shape.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// An error about this array.
+    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+        DataError::content(&self.path, format!("array `{}`", self.name), found, expected)
+    }
+
+    /// The position in the file of the first element, if the archive stores the array as it is.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn stored_offset(&self) -> Result<Option<u64>> {
+        let Some(start) = self.stored_at else { return Ok(None) };
+        // The header's length follows from reading it again: it is not kept.
+        let mut file = open_file(&self.path)?;
+        file.seek(SeekFrom::Start(start)).map_err(DataError::io(&self.path, "seek"))?;
+        Header::read(&mut file).map_err(DataError::io(&self.path, "read a header"))?;
+        file.stream_position().map(Some).map_err(DataError::io(&self.path, "seek"))
+    }
+
+    /// Checks the number of axes.
+    ///
+    /// # Errors
+    /// If there is another number of axes.
+    pub fn expect_axes(&self, axes: usize) -> Result<()> {
+        if self.header.shape.len() == axes {
+            return Ok(());
+        }
+        Err(self.refuse(format!("shape {:?}", self.header.shape), format!("{axes} axes")))
+    }
+
+    /// Checks the exact shape.
+    ///
+    /// # Errors
+    /// If the shape is another.
+    pub fn expect_shape(&self, shape: &[usize]) -> Result<()> {
+        if self.header.shape == shape {
+            return Ok(());
+        }
+        Err(self.refuse(format!("shape {:?}", self.header.shape), format!("shape {shape:?}")))
+    }
+
+    /// Checks that elements are unsigned bytes in C order, as pixels are.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn expect_bytes(&self) -> Result<()> {
+        if !matches!((self.header.element.kind, self.header.element.bytes), ('u' | 'b', 1)) {
+            return Err(self.refuse(self.header.element.to_string(), "uint8"));
+        }
+        self.expect_c_order()
+    }
+
+    fn expect_c_order(&self) -> Result<()> {
+        if self.header.fortran_order && self.header.shape.len() > 1 {
+            return Err(self.refuse("Fortran order", "C order; save it with numpy.ascontiguousarray"));
+        }
+        Ok(())
+    }
+
+    /// Streams the raw elements in pieces, in order, then makes sure that nothing is missing.
+    ///
+    /// # Errors
+    /// If the file ends early, its checksum is wrong, or `take` refuses a piece.
+    pub fn stream(mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let total = self.header.bytes().unwrap_or(usize::MAX);
+        let mut piece = vec![0; PIECE.min(total)];
+        let mut done = 0;
+        while done < total {
+            let wanted = (total - done).min(piece.len());
+            let part = &mut piece[..wanted];
+            if let Err(error) = self.elements.read_exact(part) {
+                return Err(self.ended_early(&error, done, total));
+            }
+            take(part)?;
+            done += wanted;
+        }
+        // Reading on to the end makes the archive compare its checksum.
+        match self.elements.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.refuse("more bytes than its shape has", format!("{total} bytes"))),
+            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+        }
+    }
+
+    fn ended_early(&self, error: &io::Error, done: usize, total: usize) -> DataError {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return self
+                .refuse(format!("an end after less than {} bytes", done + PIECE), format!("{total} bytes"));
+        }
+        self.refuse(
+            format!("damaged data after about {done} bytes ({error})"),
+            format!("{total} intact bytes"),
+        )
+    }
+
+    /// All elements as bytes.
+    ///
+    /// # Errors
+    /// As [`ArrayReader::stream`].
+    pub fn bytes(self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.stream(|piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// All elements as integers; floats are taken where they are whole.
+    ///
+    /// # Errors
+    /// If the type holds no integers or an element is not whole, and as [`ArrayReader::stream`].
+    pub fn integers(self) -> Result<Vec<i64>> {
+        self.expect_c_order()?;
+        let element = self.header.element;
+        let subject = (self.path.clone(), format!("array `{}`", self.name));
+        let not_whole = move |found: String| {
+            DataError::content(&subject.0, subject.1.clone(), found, "whole numbers that fit 64 bits")
+        };
+        let mut integers = Vec::new();
+        match element.kind {
+            'i' | 'u' | 'b' if matches!(element.bytes, 1 | 2 | 4 | 8) => self.stream(|piece| {
+                for value in piece.chunks_exact(element.bytes) {
+                    let value = integer(value, element);
+                    let value =
+                        value.ok_or_else(|| not_whole("an unsigned integer of 2^63 or more".to_owned()))?;
+                    integers.push(value);
+                }
+                Ok(())
+            })?,
+            'f' => {
+                for value in self.floats()? {
+                    // Every float beyond 2^53 is whole but few integers there are floats.
+                    if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_992.0 || value.is_nan() {
+                        return Err(not_whole(value.to_string()));
+                    }
+                    integers.push(value as i64);
+                }
+            }
+            _ => return Err(self.refuse(element.to_string(), "integers")),
+        }
+        Ok(integers)
+    }
+
+    /// All elements as floats.
+    ///
+    /// # Errors
+    /// If the type is no number, and as [`ArrayReader::stream`].
+    pub fn floats(self) -> Result<Vec<f64>> {
+        self.expect_c_order()?;
+        let element = self.header.element;
+        let mut floats = Vec::new();
+        match (element.kind, element.bytes) {
+            ('f', 2 | 4 | 8) => self.stream(|piece| {
+                floats.extend(piece.chunks_exact(element.bytes).map(|value| float(value, element)));
+                Ok(())
+            })?,
+            ('i' | 'u' | 'b', _) => floats.extend(self.integers()?.into_iter().map(|value| value as f64)),
+            _ => return Err(self.refuse(element.to_string(), "floats or integers")),
+        }
+        Ok(floats)
+    }
+
+    /// All elements as text, from NumPy's unicode or byte strings.
+    ///
+    /// # Errors
+    /// If the elements are no strings, and as [`ArrayReader::stream`].
+    pub fn strings(self) -> Result<Vec<String>> {
+        self.expect_c_order()?;
+        let element = self.header.element;
+        if !matches!(element.kind, 'U' | 'S') || element.bytes == 0 {
+            return Err(self.refuse(element.to_string(), "strings (NumPy kind U or S, not empty)"));
+        }
+        let bytes = self.bytes()?;
+        Ok(bytes.chunks_exact(element.bytes).map(|value| text(value, element)).collect())
+    }
+}
+
+/// Copies an element into a fixed array with its least significant byte first.
+fn little_endian<const N: usize>(value: &[u8], element: ElementType) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes[..value.len()].copy_from_slice(value);
+    if element.big_endian {
+        bytes[..value.len()].reverse();
+    }
+    bytes
+}
+
+fn integer(value: &[u8], element: ElementType) -> Option<i64> {
+    let raw = u64::from_le_bytes(little_endian(value, element));
+    if element.kind == 'i' {
+        let unused = 64 - 8 * value.len() as u32;
+        Some((raw << unused) as i64 >> unused)
+    } else {
+        i64::try_from(raw).ok()
+    }
+}
+
+fn float(value: &[u8], element: ElementType) -> f64 {
+    match value.len() {
+        2 => half(u16::from_le_bytes(little_endian(value, element))),
+        4 => f64::from(f32::from_le_bytes(little_endian(value, element))),
+        _ => f64::from_le_bytes(little_endian(value, element)),
+    }
+}
+
+/// IEEE 754 half precision: 1 sign bit, 5 exponent bits with bias 15, 10 fraction bits.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let fraction = f64::from(bits & 0x3ff) / 1024.0;
+    match i32::from(bits >> 10 & 0x1f) {
+        0 => sign * fraction * 2_f64.powi(-14),
+        31 if fraction == 0.0 => sign * f64::INFINITY,
+        31 => f64::NAN,
+        exponent => sign * (1.0 + fraction) * 2_f64.powi(exponent - 15),
+    }
+}
+
+fn text(value: &[u8], element: ElementType) -> String {
+    let text: String = if element.kind == 'U' {
+        value
+            .chunks_exact(4)
+            .map(|c| char::from_u32(u32::from_le_bytes(little_endian(c, element))).unwrap_or('\u{fffd}'))
+            .collect()
+    } else {
+        String::from_utf8_lossy(value).into_owned()
+    };
+    text.trim_end_matches('\0').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values from the IEEE 754 tables.
+    #[test]
+    fn half_precision() {
+        let cases =
+            [(0x0000, 0.0), (0x3c00, 1.0), (0xc000, -2.0), (0x7bff, 65504.0), (0x3555, 0.333_251_953_125)];
+        for (bits, value) in cases {
+            assert_eq!(half(bits), value);
+        }
+        assert_eq!(half(0x0001), 2_f64.powi(-24));
+        assert!(half(0x7c00).is_infinite() && half(0x7e00).is_nan());
+    }
+
+    #[test]
+    fn integers_of_every_width_and_order() {
+        let big = |kind, bytes| ElementType { kind, bytes, big_endian: true };
+        assert_eq!(integer(&[0xff], ElementType::little('i', 1)), Some(-1));
+        assert_eq!(integer(&[0xff], ElementType::little('u', 1)), Some(255));
+        assert_eq!(integer(&[0xfe, 0xff], ElementType::little('i', 2)), Some(-2));
+        assert_eq!(integer(&[0x01, 0x02], big('i', 2)), Some(258));
+        assert_eq!(integer(&[0xff; 8], ElementType::little('i', 8)), Some(-1));
+        assert_eq!(integer(&[0xff; 8], ElementType::little('u', 8)), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! Coloured, noisy and scream variants of black and white images (Locatello et al., 2019).
+//!
+//! Every access draws new noise from the caller's stream; the nuisance is not a factor.
+//! * colour: white becomes one colour, each channel uniform in \[0.5, 1\].
+//! * noisy: every black pixel and channel is uniform in \[0, 1\]; white stays white.
+//! * scream: a random patch of a painting is the background, shifted half way to a random colour; the shape inverts it.
+
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::{DataError, Result};
+use crate::factors::FactorSpace;
+use crate::fingerprint::hash_file;
+use crate::random::Lane;
+use crate::request::Request;
+use image::imageops::FilterType;
+use rand::RngExt;
+use std::path::{Path, PathBuf};
+
+/// What is done to the black and white image.
+#[derive(Debug)]
+pub enum Variant {
+    /// A random colour for white.
+    Colour,
+    /// Random background pixels.
+    Noisy,
+    /// Patches of a picture as background.
+    Scream(Picture),
+}
+
+/// An RGB picture from which backgrounds are cut.
+#[derive(Debug)]
+pub struct Picture {
+    path: PathBuf,
+    width: usize,
+    height: usize,
+    rgb: Vec<u8>,
+}
+
+/// The painting is first shrunk to fit this size (width, height), as published.
+const SCREAM_SIZE: (u32, u32) = (350, 274);
+
+impl Picture {
+    /// Reads a PNG or JPEG and shrinks it to fit 350 x 274, its aspect kept.
+    ///
+    /// # Errors
+    /// If the file is no image, or too small for patches of `patch` pixels.
+    pub fn read(path: &Path, patch: ImageShape) -> Result<Self> {
+        let picture = super::folder::decode(path)?.into_rgb8();
+        let (width, height) = picture.dimensions();
+        let shrink = (f64::from(SCREAM_SIZE.0) / f64::from(width))
+            .min(f64::from(SCREAM_SIZE.1) / f64::from(height))
+            .min(1.0);
+        let shrunk = |length: u32| ((f64::from(length) * shrink).round() as u32).max(1);
+        let picture =
+            image::imageops::resize(&picture, shrunk(width), shrunk(height), FilterType::CatmullRom);
+        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        if width < patch.width || height < patch.height {
+            let expected = format!("at least {} x {} after fitting 350 x 274", patch.width, patch.height);
+            return Err(DataError::content(path, "picture", format!("{width} x {height} pixels"), expected));
+        }
+        Ok(Self { path: path.to_owned(), width, height, rgb: picture.into_raw() })
+    }
+}
+
+/// Three-channel images made from the one-channel images of another data set.
+#[derive(Debug)]
+pub struct Decorated {
+    name: String,
+    data: Box<dyn DataSet>,
+    variant: Variant,
+}
+
+/// The options of data sets that can be decorated.
+pub(crate) const VARIANT: (&str, &str) = ("variant", "plain (default), colour, noisy or scream");
+pub(crate) const PICTURE: (&str, &str) = ("picture", "image file for the backgrounds of the scream variant");
+
+/// Applies the variant that a request asks for, by its name (`colour-dsprites`) or its option.
+pub(crate) fn decorate(data: Box<dyn DataSet>, request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    let variant = match request.name().split_once('-') {
+        Some((variant, _)) => variant,
+        None => request.choice("variant", &["plain", "colour", "noisy", "scream"])?,
+    };
+    let variant = match variant {
+        "colour" => Variant::Colour,
+        "noisy" => Variant::Noisy,
+        "scream" => {
+            let path = request.text("picture")?.ok_or_else(|| {
+                let subject = format!("option `picture` of data set `{}`", request.name());
+                DataError::value(subject, "none", "an image file for the backgrounds")
+            })?;
+            Variant::Scream(Picture::read(Path::new(path), data.shape())?)
+        }
+        _ => return Ok(data),
+    };
+    Ok(Box::new(Decorated::new(data, variant)))
+}
+
+impl Decorated {
+    /// Decorates a data set of one channel.
+    ///
+    /// # Panics
+    /// If the data set has more than one channel.
+    pub fn new(data: Box<dyn DataSet>, variant: Variant) -> Self {
+        assert_eq!(data.shape().channels, 1, "only grey images can be decorated");
+        let prefix = match variant {
+            Variant::Colour => "colour",
+            Variant::Noisy => "noisy",
+            Variant::Scream(_) => "scream",
+        };
+        Self { name: format!("{prefix}-{}", data.name()), data, variant }
+    }
+}
+
+impl DataSet for Decorated {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    fn shape(&self) -> ImageShape {
+        ImageShape { channels: 3, ..self.data.shape() }
+    }
+
+    fn factors(&self) -> Option<&FactorSpace> {
+        self.data.factors()
+    }
+
+    fn factors_of(&self, index: usize, values: &mut [u32]) {
+        self.data.factors_of(index, values);
+    }
+
+    fn index_of(&self, values: &[u32]) -> Option<usize> {
+        self.data.index_of(values)
+    }
+
+    fn write_image(&self, index: usize, noise: Lane, pixels: &mut [f32]) -> Result<()> {
+        let grey = self.data.shape();
+        assert_eq!(pixels.len(), 3 * grey.values(), "room for exactly one image");
+        self.data.write_image(index, noise, &mut pixels[..grey.values()])?;
+        let mut generator = noise.generator();
+        match &self.variant {
+            Variant::Colour => {
+                let colour: [f32; 3] = std::array::from_fn(|_| 0.5 + 0.5 * generator.random::<f32>());
+                spread(pixels, |_, white| colour.map(|channel| white * channel));
+            }
+            Variant::Noisy => spread(pixels, |_, white| {
+                std::array::from_fn(|_| (white + generator.random::<f32>()).min(1.0))
+            }),
+            Variant::Scream(picture) => {
+                let left = generator.random_range(0..=picture.width - grey.width);
+                let top = generator.random_range(0..=picture.height - grey.height);
+                let shift: [f32; 3] = std::array::from_fn(|_| generator.random());
+                spread(pixels, |pixel, white| {
+                    let (row, column) = (top + pixel / grey.width, left + pixel % grey.width);
+                    let patch = &picture.rgb[(row * picture.width + column) * 3..][..3];
+                    std::array::from_fn(|channel| {
+                        let background = 0.5 * (f32::from(patch[channel]) / 255.0 + shift[channel]);
+                        white * (1.0 - background) + (1.0 - white) * background
+                    })
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        let picture = match &self.variant {
+            Variant::Scream(picture) => picture.rgb.len(),
+            Variant::Colour | Variant::Noisy => 0,
+        };
+        self.data.memory() + picture
+    }
+
+    fn fingerprint(&self) -> Result<String> {
+        let picture = match &self.variant {
+            Variant::Scream(picture) => hash_file(&picture.path)?,
+            Variant::Colour | Variant::Noisy => String::new(),
+        };
+        let recipe = format!("{} {} {picture}", self.name, self.data.fingerprint()?);
+        crate::fingerprint::Fingerprint::Recipe(recipe).compute()
+    }
+}
+
+/// Replaces the grey image in the first third of `pixels` by RGB in all of it, from the last pixel to the first, so
+/// that no pixel is overwritten before it is read.
+fn spread(pixels: &mut [f32], mut rgb_of: impl FnMut(usize, f32) -> [f32; 3]) {
+    for pixel in (0..pixels.len() / 3).rev() {
+        let rgb = rgb_of(pixel, pixels[pixel]);
+        pixels[3 * pixel..][..3].copy_from_slice(&rgb);
+    }
+}

@@ -1,0 +1,128 @@
+//! dSprites: 737,280 black and white images of one shape, made from five factors (Matthey et al., 2017).
+//!
+//! The published `.npz` has `imgs` (n, 64, 64) and `latents_classes` (n, 6): colour, shape, scale, orientation, x, y.
+//! Colour has a single value and is dropped. Subsets come with five columns, without colour. The pickled `metadata` is
+//! never read: what it says is known.
+
+use super::decorated;
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::{DataError, Result};
+use crate::factors::{Factor, FactorSpace};
+use crate::fingerprint::Fingerprint;
+use crate::formats::npz::Npz;
+use crate::progress::Progress;
+use crate::request::Request;
+use crate::storage::{BitImages, Pixels};
+use crate::stored::StoredImages;
+use crate::table::FactorTable;
+use std::path::Path;
+
+/// The shapes, in the order of their class.
+pub const SHAPES: [&str; 3] = ["square", "ellipse", "heart"];
+/// Names of the factors after shape.
+pub(crate) const OTHER_FACTORS: [&str; 4] = ["scale", "orientation", "x", "y"];
+/// The number of values of each factor of the complete file.
+pub const SIZES: [usize; 5] = [3, 6, 40, 32, 32];
+
+/// The factors of dSprites with these numbers of values.
+pub(crate) fn factors(sizes: [usize; 5]) -> Vec<Factor> {
+    let shape = Factor::labelled("shape", SHAPES.into_iter().take(sizes[0]));
+    let others = OTHER_FACTORS.iter().zip(&sizes[1..]).map(|(name, &size)| Factor::new(*name, size));
+    std::iter::once(shape).chain(others).collect()
+}
+
+/// Whether the archive has dSprites' arrays.
+pub(crate) fn recognise(path: &Path) -> bool {
+    Npz::open(path).is_ok_and(|npz| npz.contains("imgs") && npz.contains("latents_classes"))
+}
+
+pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    decorated::decorate(Box::new(read(request.path()?, request.progress)?), request)
+}
+
+/// Reads a dSprites file and packs its images.
+///
+/// # Errors
+/// If the file is missing, damaged, or not dSprites.
+pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+    let mut npz = Npz::open(path)?;
+    let (len, rows, columns) = read_classes(&mut npz)?;
+    let mut images = read_images(&mut npz, len, progress)?;
+    images.shrink();
+    let factors = table(path, rows, columns)?;
+    let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
+    let shape = ImageShape::new(64, 64, 1);
+    Ok(StoredImages::new("dsprites", shape, Pixels::Bits(images), Some(factors), fingerprint))
+}
+
+/// The classes without colour: number of images, their rows, and how many columns the file has.
+fn read_classes(npz: &mut Npz) -> Result<(usize, Vec<i64>, usize)> {
+    let classes = npz.array("latents_classes")?;
+    classes.expect_axes(2)?;
+    let (len, columns) = (classes.header().shape[0], classes.header().shape[1]);
+    if !matches!(columns, 5 | 6) || len == 0 {
+        let found = format!("shape {:?}", classes.header().shape);
+        return Err(classes.refuse(found, "one row an image, with 6 columns, or 5 without colour"));
+    }
+    let mut rows = classes.integers()?;
+    if columns == 6 {
+        let mut column = 0;
+        rows.retain(|_| {
+            column = (column + 1) % 6;
+            column != 1
+        });
+    }
+    Ok((len, rows, columns))
+}
+
+fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<BitImages> {
+    let images = npz.array("imgs")?;
+    images.expect_bytes()?;
+    images.expect_axes(3)?;
+    if images.header().shape[0] != len {
+        let found = format!("{} images", images.header().shape[0]);
+        return Err(images.refuse(found, format!("{len}, one for each row of `latents_classes`")));
+    }
+    images.expect_shape(&[len, 64, 64])?;
+    let refuse_value = images.refuse("a pixel of another value", "pixels of value 0 or 1");
+    let mut refuse_value = Some(refuse_value);
+    let mut packed = BitImages::new(64 * 64);
+    progress.start("Reading dSprites", len as u64);
+    // A piece of the stream is 2^20 bytes, hence 256 whole images.
+    images.stream(|piece| {
+        packed.push(piece).map_err(|byte| match refuse_value.take() {
+            Some(DataError::Content { path, subject, expected, .. }) => {
+                DataError::Content { path, subject, found: format!("a pixel of value {byte}"), expected }
+            }
+            other => other.unwrap_or_else(|| DataError::value("pixel", byte, "0 or 1")),
+        })?;
+        progress.advance((piece.len() / (64 * 64)) as u64);
+        Ok(())
+    })?;
+    progress.finish();
+    Ok(packed)
+}
+
+/// Turns rows of classes into a table. Six columns mean the published grid; with five, a subset may have renumbered its
+/// classes, so the grid is as large as the largest class says, up to the published one.
+fn table(path: &Path, rows: Vec<i64>, columns: usize) -> Result<FactorTable> {
+    let mut sizes = SIZES;
+    if columns == 5 {
+        for (k, size) in sizes.iter_mut().enumerate() {
+            let largest = rows[k..].iter().step_by(5).max().copied().unwrap_or(0);
+            *size = usize::try_from(largest + 1).unwrap_or(1).min(SIZES[k]);
+        }
+    }
+    let subject = "array `latents_classes`";
+    let refuse = |value: i64, row: usize, k: usize| {
+        let name = if k == 0 { "shape" } else { OTHER_FACTORS[k - 1] };
+        let expected = format!("a class from 0 to {}", sizes[k] - 1);
+        DataError::content(path, subject, format!("{name} {value} for image {row}"), expected)
+    };
+    let mut values = Vec::with_capacity(rows.len());
+    for (i, &value) in rows.iter().enumerate() {
+        values.push(u32::try_from(value).map_err(|_| refuse(value, i / 5, i % 5))?);
+    }
+    FactorTable::from_rows(FactorSpace::new(factors(sizes)), values)
+        .map_err(|(row, k)| refuse(rows[row * 5 + k], row, k))
+}

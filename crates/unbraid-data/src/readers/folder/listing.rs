@@ -1,0 +1,126 @@
+//! The images of a folder, in a fixed order.
+
+use crate::error::{DataError, Result};
+use crate::factors::{Factor, FactorSpace};
+use crate::table::FactorTable;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+
+/// Paths of images below a folder, with `/` between their parts, sorted.
+#[derive(Debug)]
+pub(super) struct Listing {
+    names: Vec<String>,
+}
+
+impl Listing {
+    /// Finds all images below `root`. Hidden files and links to directories are passed over.
+    pub(super) fn read(root: &Path) -> Result<Self> {
+        if !fs::metadata(root).map_err(DataError::io(root, "open"))?.is_dir() {
+            return Err(DataError::content(root, "path", "a file", "a folder of images"));
+        }
+        let mut names = Vec::new();
+        let mut folders = vec![(root.to_owned(), String::new())];
+        while let Some((folder, prefix)) = folders.pop() {
+            visit(&folder, &prefix, &mut names, &mut folders)?;
+        }
+        if names.is_empty() {
+            let expected = "at least one .png, .jpg or .jpeg here or in a sub-folder";
+            return Err(DataError::content(root, "folder", "no image", expected));
+        }
+        names.sort();
+        Ok(Self { names })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(super) fn name(&self, index: usize) -> &str {
+        &self.names[index]
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(super) fn into_names(self) -> Vec<String> {
+        self.names
+    }
+
+    /// Keeps the images whose position `wanted` accepts.
+    pub(super) fn keep(&mut self, wanted: impl Fn(usize) -> bool) {
+        let mut index = 0;
+        self.names.retain(|_| {
+            index += 1;
+            wanted(index - 1)
+        });
+    }
+
+    /// The first sub-folder of each image as its only factor.
+    pub(super) fn folders_as_factor(&self, root: &Path) -> Result<FactorTable> {
+        let folder = |name: &str| name.split_once('/').map(|(folder, _)| folder.to_owned());
+        let folders: Option<Vec<String>> = self.names.iter().map(|name| folder(name)).collect();
+        let folders = folders.ok_or_else(|| {
+            let outside = self.names.iter().find(|name| !name.contains('/')).cloned().unwrap_or_default();
+            DataError::content(
+                root,
+                "folder",
+                format!("{outside} in no sub-folder"),
+                "every image in a sub-folder",
+            )
+        })?;
+        Ok(table_of_labels(vec![("folder".to_owned(), folders)]))
+    }
+}
+
+fn visit(
+    folder: &Path,
+    prefix: &str,
+    names: &mut Vec<String>,
+    folders: &mut Vec<(PathBuf, String)>,
+) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(DataError::io(folder, "list"))? {
+        let entry = entry.map_err(DataError::io(folder, "list"))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let kind = entry.file_type().map_err(DataError::io(&entry.path(), "look at"))?;
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        if kind.is_dir() {
+            folders.push((entry.path(), format!("{prefix}{name}/")));
+        } else if ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
+            names.push(format!("{prefix}{name}"));
+        }
+    }
+    Ok(())
+}
+
+/// Factors whose values are the distinct labels of each column, in order: by number where all are numbers, else by text.
+pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> FactorTable {
+    let mut factors = Vec::with_capacity(columns.len());
+    let mut numbered: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
+    for (name, labels) in columns {
+        let distinct: BTreeSet<&String> = labels.iter().collect();
+        let mut distinct: Vec<&String> = distinct.into_iter().collect();
+        let numbers: Option<Vec<f64>> = distinct.iter().map(|label| label.trim().parse().ok()).collect();
+        if numbers.is_some_and(|numbers| numbers.iter().all(|number| !number.is_nan())) {
+            distinct.sort_by(|left, right| {
+                let number = |label: &str| label.trim().parse().unwrap_or(f64::INFINITY);
+                number(left).total_cmp(&number(right)).then_with(|| left.cmp(right))
+            });
+        }
+        let position: std::collections::HashMap<&String, u32> =
+            distinct.iter().enumerate().map(|(i, &label)| (label, i as u32)).collect();
+        numbered.push(labels.iter().map(|label| position[label]).collect());
+        factors.push(Factor::labelled(name, distinct.into_iter().cloned()));
+    }
+    let len = numbered.first().map_or(0, Vec::len);
+    let rows = (0..len).flat_map(|row| numbered.iter().map(move |column| column[row])).collect();
+    // Every value was numbered from the labels themselves, so none can be outside its factor.
+    FactorTable::from_rows(FactorSpace::new(factors), rows)
+        .unwrap_or_else(|(row, k)| unreachable!("row {row}, factor {k}"))
+}

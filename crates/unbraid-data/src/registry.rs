@@ -1,0 +1,199 @@
+//! The table of all data sets, and how to open one.
+//!
+//! A new data set is one file under `readers/` and one line in [`ENTRIES`].
+
+use crate::dataset::DataSet;
+use crate::error::{DataError, Result};
+use crate::progress::Progress;
+use crate::readers;
+use crate::readers::decorated::{PICTURE, VARIANT};
+use crate::readers::folder::{ATTRIBUTES, CHANNELS, LABELS, SIZE, SKIP_BROKEN};
+use crate::request::Request;
+use crate::spec::DataSpec;
+use crate::split::{self, SPLIT_OPTIONS, SplitBy};
+use std::path::Path;
+
+/// What the table says of a data set.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name to ask for.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// What its path must be, or `None` if it needs no file.
+    pub path: Option<&'static str>,
+    /// The options it knows, each with one line of help.
+    pub options: &'static [(&'static str, &'static str)],
+    /// How it is split into train and test.
+    pub split: SplitBy,
+    /// Whether a path holds this data set, from a look at names and headers.
+    pub recognise: fn(&Path) -> bool,
+    /// Opens it.
+    pub open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
+}
+
+/// All data sets, in the order in which a path is tried.
+pub static ENTRIES: &[Entry] = &[
+    Entry {
+        name: "shapes",
+        summary: "dSprites rendered on demand: square, ellipse and heart, no file needed",
+        path: None,
+        options: &[
+            ("scales", "how many of the 6 scales (a divisor of 6)"),
+            ("orientations", "how many of the 40 orientations (a divisor of 40)"),
+            ("positions", "how many of the 32 positions along each axis (a divisor of 32)"),
+            VARIANT,
+            PICTURE,
+        ],
+        split: SplitBy::Image,
+        recognise: |_| false,
+        open: readers::shapes::open,
+    },
+    Entry {
+        name: "dsprites",
+        summary: "dSprites (Matthey et al., 2017), or a subset of it",
+        path: Some("the .npz file"),
+        options: &[VARIANT, PICTURE],
+        split: SplitBy::Image,
+        recognise: readers::dsprites::recognise,
+        open: readers::dsprites::open,
+    },
+    Entry {
+        name: "colour-dsprites",
+        summary: "dSprites in a random colour for each image",
+        path: Some("dSprites' .npz file"),
+        options: &[],
+        split: SplitBy::Image,
+        recognise: |_| false,
+        open: readers::dsprites::open,
+    },
+    Entry {
+        name: "noisy-dsprites",
+        summary: "dSprites on random noise",
+        path: Some("dSprites' .npz file"),
+        options: &[],
+        split: SplitBy::Image,
+        recognise: |_| false,
+        open: readers::dsprites::open,
+    },
+    Entry {
+        name: "scream-dsprites",
+        summary: "dSprites on patches of a painting",
+        path: Some("dSprites' .npz file"),
+        options: &[PICTURE],
+        split: SplitBy::Image,
+        recognise: |_| false,
+        open: readers::dsprites::open,
+    },
+    Entry {
+        name: "celeba",
+        summary: "CelebA: faces with 40 attributes (Liu et al., 2015)",
+        path: Some("the folder of images"),
+        options: &[SIZE, CHANNELS, SKIP_BROKEN, ATTRIBUTES],
+        split: SplitBy::Image,
+        recognise: readers::folder::recognise_celeba,
+        open: readers::folder::open_celeba,
+    },
+    Entry {
+        name: "chairs",
+        summary: "3D Chairs: model, elevation, azimuth (Aubry et al., 2014)",
+        path: Some("the folder `rendered_chairs`"),
+        options: &[SIZE, CHANNELS, SKIP_BROKEN],
+        split: SplitBy::Factor("model"),
+        recognise: readers::folder::recognise_chairs,
+        open: readers::folder::open_chairs,
+    },
+    Entry {
+        name: "folder",
+        summary: "any folder of PNG and JPEG images, sub-folders included",
+        path: Some("the folder"),
+        options: &[SIZE, CHANNELS, SKIP_BROKEN, ATTRIBUTES, LABELS],
+        split: SplitBy::Image,
+        recognise: readers::folder::recognise,
+        open: readers::folder::open,
+    },
+];
+
+/// The entry with this name.
+///
+/// # Errors
+/// If there is none, with the nearest name.
+pub fn entry(name: &str) -> Result<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| DataError::UnknownName {
+        name: name.to_owned(),
+        suggestion: Some(nearest(name, ENTRIES.iter().map(|entry| entry.name)).map_or_else(
+            || "`unbraid data list` shows all names; a path needs a / or an ending".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        )),
+    })
+}
+
+/// Opens the data set that `spec` asks for.
+///
+/// # Errors
+/// If there is no such data set or option, or its files are missing or damaged.
+pub fn open(spec: &DataSpec, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
+    let entry = match (&spec.name, &spec.path) {
+        (Some(name), _) => entry(name)?,
+        (None, Some(path)) => recognise(path)?,
+        (None, None) => return Err(DataError::value("data set", "neither name nor path", "one of them")),
+    };
+    for option in spec.options.keys() {
+        check_option(entry, option)?;
+    }
+    if let (None, Some(path)) = (entry.path, &spec.path) {
+        return Err(DataError::value(
+            format!("path of data set `{}`", entry.name),
+            path.display(),
+            "no path: it is made without files",
+        ));
+    }
+    let request = Request::new(entry, spec, progress);
+    let plan = split::Plan::from_request(&request, entry.split)?;
+    let data = (entry.open)(&request)?;
+    plan.apply(data)
+}
+
+/// Finds the data set that a path holds.
+///
+/// # Errors
+/// If the path does not exist or holds nothing known.
+pub fn recognise(path: &Path) -> Result<&'static Entry> {
+    std::fs::metadata(path).map_err(DataError::io(path, "open"))?;
+    ENTRIES.iter().find(|entry| (entry.recognise)(path)).ok_or_else(|| {
+        let found =
+            if path.is_dir() { "a directory without any of their files" } else { "an unknown kind of file" };
+        DataError::content(
+            path,
+            "path",
+            found,
+            "one of the data sets of `unbraid data list`; name it to insist",
+        )
+    })
+}
+
+fn check_option(entry: &Entry, option: &str) -> Result<()> {
+    let split = if entry.split == SplitBy::Files { &SPLIT_OPTIONS[..1] } else { SPLIT_OPTIONS };
+    let known = || entry.options.iter().chain(split).map(|(name, _)| *name);
+    if known().any(|name| name == option) {
+        return Ok(());
+    }
+    let suggestion = nearest(option, known()).map_or_else(
+        || format!("it has {}", known().collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Err(DataError::UnknownOption {
+        set: entry.name.to_owned(),
+        option: option.to_owned(),
+        suggestion: Some(suggestion),
+    })
+}
+
+/// The candidate that `word` is most likely a misspelling of.
+fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= 0.5)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,137 @@
+//! A request to open one data set: typed access to its path and options, with errors that name them.
+
+use crate::error::{DataError, Result};
+use crate::progress::Progress;
+use crate::registry::Entry;
+use crate::spec::{DataSpec, OptionValue};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// What a reader gets to see.
+pub struct Request<'a> {
+    entry: &'static Entry,
+    spec: &'a DataSpec,
+    /// Where to show progress.
+    pub progress: &'a dyn Progress,
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("set", &self.entry.name)
+            .field("spec", self.spec)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Request<'a> {
+    pub(crate) fn new(entry: &'static Entry, spec: &'a DataSpec, progress: &'a dyn Progress) -> Self {
+        Self { entry, spec, progress }
+    }
+
+    /// The name of the data set.
+    pub fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    /// The path, for data sets that have one.
+    ///
+    /// # Errors
+    /// If none was given.
+    pub fn path(&self) -> Result<&'a Path> {
+        self.spec.path.as_deref().ok_or_else(|| {
+            DataError::value(
+                format!("path of data set `{}`", self.entry.name),
+                "none",
+                self.entry.path.unwrap_or("a path"),
+            )
+        })
+    }
+
+    fn refuse<T>(&self, option: &str, found: impl ToString, expected: impl Into<String>) -> Result<T> {
+        Err(DataError::value(format!("option `{option}` of data set `{}`", self.entry.name), found, expected))
+    }
+
+    fn get(&self, option: &str) -> Option<&'a OptionValue> {
+        debug_assert!(
+            self.entry.options.iter().chain(crate::split::SPLIT_OPTIONS).any(|(name, _)| *name == option),
+            "`{option}` is missing in the registry's list for `{}`",
+            self.entry.name
+        );
+        self.spec.options.get(option)
+    }
+
+    /// Whether an option was given.
+    pub fn has(&self, option: &str) -> bool {
+        self.get(option).is_some()
+    }
+
+    /// A whole number within a range.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn integer(&self, option: &str, range: RangeInclusive<usize>, default: usize) -> Result<usize> {
+        let expected = || format!("a whole number from {} to {}", range.start(), range.end());
+        match self.get(option) {
+            None => Ok(default),
+            Some(OptionValue::Integer(value)) => match usize::try_from(*value) {
+                Ok(number) if range.contains(&number) => Ok(number),
+                _ => self.refuse(option, value, expected()),
+            },
+            Some(other) => self.refuse(option, other, expected()),
+        }
+    }
+
+    /// A number strictly between 0 and 1.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn fraction(&self, option: &str, default: f64) -> Result<f64> {
+        match self.get(option) {
+            None => Ok(default),
+            Some(OptionValue::Float(value)) if *value > 0.0 && *value < 1.0 => Ok(*value),
+            Some(other) => self.refuse(option, other, "a number between 0 and 1"),
+        }
+    }
+
+    /// true or false.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn boolean(&self, option: &str, default: bool) -> Result<bool> {
+        match self.get(option) {
+            None => Ok(default),
+            Some(OptionValue::Boolean(value)) => Ok(*value),
+            Some(other) => self.refuse(option, other, "true or false"),
+        }
+    }
+
+    /// Text, if given.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn text(&self, option: &str) -> Result<Option<&'a str>> {
+        match self.get(option) {
+            None => Ok(None),
+            Some(OptionValue::Text(text)) => Ok(Some(text)),
+            Some(other) => self.refuse(option, other, "text"),
+        }
+    }
+
+    /// One of a few words; the first is the default.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn choice(&self, option: &str, choices: &[&'static str]) -> Result<&'static str> {
+        let expected = || format!("one of {}", choices.join(", "));
+        match self.get(option) {
+            None => Ok(choices[0]),
+            Some(OptionValue::Text(text)) => match choices.iter().find(|choice| *choice == text) {
+                Some(choice) => Ok(choice),
+                None => self.refuse(option, format!("\"{text}\""), expected()),
+            },
+            Some(other) => self.refuse(option, other, expected()),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Which data set is meant: a name, perhaps a path, and options.
+
+use crate::error::{DataError, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The value of an option, as TOML has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// true or false
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any number.
+    Float(f64),
+    /// Text.
+    Text(String),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Text(value) => write!(f, "\"{value}\""),
+        }
+    }
+}
+
+impl OptionValue {
+    /// A value as it is typed on a command line: quotes around text may be left out.
+    fn parse(text: &str) -> Self {
+        if let Ok(value) = text.parse() {
+            Self::Boolean(value)
+        } else if let Ok(value) = text.parse() {
+            Self::Integer(value)
+        } else if let Ok(value) = text.parse() {
+            Self::Float(value)
+        } else {
+            let unquoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            Self::Text(unquoted.unwrap_or(text).to_owned())
+        }
+    }
+}
+
+/// A data set as a user asks for it: the `[data]` table of a configuration, or one word on the command line.
+///
+/// ```
+/// use unbraid_data::DataSpec;
+///
+/// let spec: DataSpec = "shapes(orientations=10, positions=16)".parse()?;
+/// assert_eq!(spec.name.as_deref(), Some("shapes"));
+/// assert_eq!(spec.to_string(), "shapes(orientations=10, positions=16)");
+/// let spec: DataSpec = "photos/holiday.npz".parse()?;
+/// assert_eq!(spec.path.as_deref(), Some("photos/holiday.npz".as_ref()));
+/// # Ok::<(), unbraid_data::DataError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataSpec {
+    /// The kind of data set; without it, it is recognised from the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its file or directory, for those that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// Everything else; each data set says which options it knows.
+    #[serde(flatten)]
+    pub options: BTreeMap<String, OptionValue>,
+}
+
+impl DataSpec {
+    /// A data set by name alone.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..Self::default() }
+    }
+
+    /// A data set by path alone.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: Some(path.into()), ..Self::default() }
+    }
+
+    /// The same with a path.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// The same with one more option, written as on the command line.
+    #[must_use]
+    pub fn with(mut self, option: &str, value: impl ToString) -> Self {
+        self.options.insert(option.to_owned(), OptionValue::parse(&value.to_string()));
+        self
+    }
+}
+
+impl std::str::FromStr for DataSpec {
+    type Err = DataError;
+
+    /// `NAME`, `NAME(option=value, ...)` or a path. Anything with a path separator or an ending is a path.
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let malformed = |expected: &str| DataError::value("data set", format!("`{text}`"), expected);
+        if text.is_empty() {
+            return Err(malformed("a name or a path; `unbraid data list` shows the names"));
+        }
+        let is_name = |name: &str| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        };
+        let Some((name, arguments)) = text.split_once('(').filter(|(name, _)| is_name(name)) else {
+            return Ok(if is_name(text) { Self::named(text) } else { Self::at(text) });
+        };
+        let arguments = arguments.strip_suffix(')').ok_or_else(|| malformed("a closing parenthesis"))?;
+        let mut spec = Self::named(name);
+        for argument in arguments.split(',').map(str::trim).filter(|argument| !argument.is_empty()) {
+            let (option, value) =
+                argument.split_once('=').ok_or_else(|| malformed("`option=value` inside the parentheses"))?;
+            let (option, value) = (option.trim(), OptionValue::parse(value.trim()));
+            match (option, value) {
+                ("path", OptionValue::Text(path)) => spec.path = Some(path.into()),
+                (option, value) => {
+                    spec.options.insert(option.to_owned(), value);
+                }
+            }
+        }
+        Ok(spec)
+    }
+}
+
+impl fmt::Display for DataSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.as_ref().map(|path| path.display().to_string());
+        let Some(name) = &self.name else {
+            return write!(f, "{}", path.unwrap_or_default());
+        };
+        let path = path.map(|path| format!("path={path}"));
+        let options = self.options.iter().map(|(option, value)| format!("{option}={value}"));
+        let arguments: Vec<String> = path.into_iter().chain(options).collect();
+        if arguments.is_empty() { write!(f, "{name}") } else { write!(f, "{name}({})", arguments.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_typed_as_toml_would() {
+        let spec: DataSpec = r#"x(a=1, b=0.5, c=true, d=word, e="two words")"#.parse().unwrap();
+        assert_eq!(spec.options["a"], OptionValue::Integer(1));
+        assert_eq!(spec.options["b"], OptionValue::Float(0.5));
+        assert_eq!(spec.options["c"], OptionValue::Boolean(true));
+        assert_eq!(spec.options["d"], OptionValue::Text("word".into()));
+        assert_eq!(spec.options["e"], OptionValue::Text("two words".into()));
+    }
+
+    #[test]
+    fn a_path_is_told_from_a_name() {
+        for path in ["./mnist", "a/b", "file.npz", "C:\\data", "odd name", "folder (copy)/x"] {
+            assert_eq!(path.parse::<DataSpec>().unwrap(), DataSpec::at(path), "{path}");
+        }
+        assert_eq!("fashion-mnist".parse::<DataSpec>().unwrap(), DataSpec::named("fashion-mnist"));
+    }
+
+    #[test]
+    fn a_path_can_be_an_argument() {
+        let spec: DataSpec = "mnist(path=../data, split=test)".parse().unwrap();
+        assert_eq!(spec, DataSpec::named("mnist").with_path("../data").with("split", "test"));
+        assert_eq!(spec.to_string().parse::<DataSpec>().unwrap(), spec);
+    }
+
+    #[test]
+    fn half_a_specification_is_refused() {
+        for text in ["shapes(orientations=10", "shapes(orientations)", ""] {
+            assert!(text.parse::<DataSpec>().is_err(), "{text}");
+        }
+    }
+}

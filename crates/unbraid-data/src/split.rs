@@ -1,0 +1,182 @@
+//! Train and test parts of a data set, always the same ones for the same request.
+
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::{DataError, Result};
+use crate::factors::FactorSpace;
+use crate::random::{Lane, Stream};
+use crate::request::Request;
+use rand::seq::SliceRandom;
+
+/// Options that every data set understands (those with files of their own for train and test only the first).
+pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
+    ("split", "all (default), train or test"),
+    ("train_fraction", "share of the images, or of the values of `split_by`, that train has (default 0.8)"),
+    ("split_by", "factor whose first values go to train and whose last values go to test"),
+    ("split_seed", "seed of the random split by image (default 0)"),
+];
+
+/// How a data set is split unless the request says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SplitBy {
+    /// At random, image by image.
+    Image,
+    /// By the values of this factor, in order.
+    Factor(&'static str),
+    /// The files themselves say what is train and what is test; the reader sees to it.
+    Files,
+}
+
+/// Which part of a data set is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    part: Part,
+    train_fraction: f64,
+    by: Option<String>,
+    seed: u64,
+    set: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    All,
+    Train,
+    Test,
+}
+
+impl Plan {
+    /// Reads the options.
+    pub(crate) fn from_request(request: &Request<'_>, default: SplitBy) -> Result<Self> {
+        let default_factor = match default {
+            SplitBy::Factor(factor) => Some(factor),
+            SplitBy::Image | SplitBy::Files => None,
+        };
+        let part = match request.choice("split", &["all", "train", "test"])? {
+            _ if default == SplitBy::Files => Part::All,
+            "train" => Part::Train,
+            "test" => Part::Test,
+            _ => Part::All,
+        };
+        Ok(Self {
+            part,
+            train_fraction: request.fraction("train_fraction", 0.8)?,
+            by: request.text("split_by")?.or(default_factor).map(str::to_owned),
+            seed: request.integer("split_seed", 0..=usize::MAX, 0)? as u64,
+            set: request.name(),
+        })
+    }
+
+    /// The wanted part of `data`.
+    pub(crate) fn apply(&self, data: Box<dyn DataSet>) -> Result<Box<dyn DataSet>> {
+        if self.part == Part::All {
+            return Ok(data);
+        }
+        let train = match &self.by {
+            None => self.by_image(data.len())?,
+            Some(factor) => self.by_factor(data.as_ref(), factor)?,
+        };
+        let wanted = self.part == Part::Train;
+        let indices = (0..data.len() as u32).filter(|&index| train[index as usize] == wanted).collect();
+        Ok(Box::new(Subset { data, indices }))
+    }
+
+    /// How many of `total` go to train: the nearest whole number, but at least one on each side.
+    fn train_count(&self, total: usize, what: &str) -> Result<usize> {
+        if total < 2 {
+            let subject = format!("split of data set `{}`", self.set);
+            return Err(DataError::value(subject, format!("{total} {what}"), "at least 2"));
+        }
+        Ok(((total as f64 * self.train_fraction).round() as usize).clamp(1, total - 1))
+    }
+
+    fn by_image(&self, len: usize) -> Result<Vec<bool>> {
+        let count = self.train_count(len, "images")?;
+        let mut train: Vec<bool> = (0..len).map(|rank| rank < count).collect();
+        train.shuffle(&mut Stream::new(self.seed, "split").at(0).generator());
+        Ok(train)
+    }
+
+    fn by_factor(&self, data: &dyn DataSet, factor: &str) -> Result<Vec<bool>> {
+        let space = data.factors();
+        let Some((k, space)) = space.and_then(|space| Some((space.position(factor)?, space))) else {
+            let names = space.map_or_else(
+                || "no factors in this data set".to_owned(),
+                |space| {
+                    let names: Vec<&str> =
+                        space.factors().iter().map(|factor| factor.name.as_str()).collect();
+                    format!("one of {}", names.join(", "))
+                },
+            );
+            let subject = format!("option `split_by` of data set `{}`", self.set);
+            return Err(DataError::value(subject, format!("\"{factor}\""), names));
+        };
+        let count = self.train_count(space.factors()[k].size, "values")?;
+        let mut values = vec![0; space.len()];
+        let train = (0..data.len()).map(|index| {
+            data.factors_of(index, &mut values);
+            (values[k] as usize) < count
+        });
+        let train: Vec<bool> = train.collect();
+        if !train.contains(&true) || !train.contains(&false) {
+            let subject = format!("split of data set `{}` by `{factor}`", self.set);
+            return Err(DataError::value(subject, "a part without images", "images on both sides"));
+        }
+        Ok(train)
+    }
+}
+
+/// Some images of another data set.
+#[derive(Debug)]
+pub struct Subset {
+    data: Box<dyn DataSet>,
+    indices: Vec<u32>,
+}
+
+impl DataSet for Subset {
+    fn name(&self) -> &str {
+        self.data.name()
+    }
+
+    fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    fn shape(&self) -> ImageShape {
+        self.data.shape()
+    }
+
+    fn factors(&self) -> Option<&FactorSpace> {
+        self.data.factors()
+    }
+
+    fn factors_of(&self, index: usize, values: &mut [u32]) {
+        self.data.factors_of(self.indices[index] as usize, values);
+    }
+
+    /// A part is never the full grid.
+    fn index_of(&self, _values: &[u32]) -> Option<usize> {
+        None
+    }
+
+    fn write_image(&self, index: usize, noise: Lane, pixels: &mut [f32]) -> Result<()> {
+        self.data.write_image(self.indices[index] as usize, noise, pixels)
+    }
+
+    fn memory(&self) -> usize {
+        self.data.memory() + size_of_val(self.indices.as_slice())
+    }
+
+    fn fingerprint(&self) -> Result<String> {
+        let bytes: Vec<u8> = self.indices.iter().flat_map(|index| index.to_le_bytes()).collect();
+        let recipe = format!("{} {}", self.data.fingerprint()?, sha256(&bytes));
+        Ok(sha256(recipe.as_bytes()))
+    }
+
+    fn image_name(&self, index: usize) -> Option<&str> {
+        self.data.image_name(self.indices[index] as usize)
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    crate::fingerprint::hex(&sha2::Sha256::digest(bytes))
+}

@@ -1,0 +1,168 @@
+//! Images of one byte a value: in memory, or read from a file on demand where they would not fit.
+
+use crate::error::{DataError, Result};
+use std::cell::RefCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Images of values 0 to 255, one after the other.
+#[derive(Debug)]
+pub struct ByteImages {
+    values_per_image: usize,
+    len: usize,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Memory(Vec<u8>),
+    File { path: PathBuf, file: File, offset: u64 },
+}
+
+thread_local! {
+    /// One image on its way from a file, so that reading a batch allocates nothing.
+    static IMAGE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+impl ByteImages {
+    /// Images in memory.
+    ///
+    /// # Panics
+    /// If `bytes` is not a whole number of images.
+    pub fn in_memory(values_per_image: usize, bytes: Vec<u8>) -> Self {
+        assert!(values_per_image > 0 && bytes.len().is_multiple_of(values_per_image), "whole images");
+        Self { values_per_image, len: bytes.len() / values_per_image, place: Place::Memory(bytes) }
+    }
+
+    /// Images that stand in a file as they are, from byte `offset` on.
+    ///
+    /// # Errors
+    /// If the file cannot be opened or is too short for `len` images.
+    pub fn in_file(values_per_image: usize, len: usize, path: &Path, offset: u64) -> Result<Self> {
+        let file = File::open(path).map_err(DataError::io(path, "open"))?;
+        let found = file.metadata().map_err(DataError::io(path, "read its size"))?.len();
+        let expected = (len as u64)
+            .checked_mul(values_per_image as u64)
+            .and_then(|bytes| bytes.checked_add(offset))
+            .ok_or_else(|| {
+                DataError::content(path, "file", format!("{len} images"), "a number that can exist")
+            })?;
+        if found < expected {
+            return Err(DataError::content(
+                path,
+                "file",
+                format!("{found} bytes"),
+                format!("at least {expected} bytes"),
+            ));
+        }
+        Ok(Self { values_per_image, len, place: Place::File { path: path.to_owned(), file, offset } })
+    }
+
+    /// The number of images.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no image.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes image `index` as byte / 255.
+    ///
+    /// # Errors
+    /// If the images are in a file and it cannot be read.
+    ///
+    /// # Panics
+    /// If `index` is out of range or `pixels` is not one image long.
+    pub fn write(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        self.with_image(index, |bytes| scale(bytes, pixels))
+    }
+
+    /// Hands the bytes of image `index` to `take`.
+    ///
+    /// # Errors
+    /// If the images are in a file and it cannot be read.
+    ///
+    /// # Panics
+    /// If `index` is out of range.
+    pub fn with_image<T>(&self, index: usize, take: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        assert!(index < self.len, "image {index} of {}", self.len);
+        match &self.place {
+            Place::Memory(bytes) => {
+                Ok(take(&bytes[index * self.values_per_image..][..self.values_per_image]))
+            }
+            Place::File { path, file, offset } => IMAGE.with_borrow_mut(|image| {
+                image.resize(self.values_per_image, 0);
+                let position = offset + (index * self.values_per_image) as u64;
+                read_exact_at(file, image, position).map_err(DataError::io(path, "read an image"))?;
+                Ok(take(image))
+            }),
+        }
+    }
+
+    /// Bytes of main memory.
+    pub fn memory(&self) -> usize {
+        match &self.place {
+            Place::Memory(bytes) => bytes.capacity(),
+            Place::File { .. } => 0,
+        }
+    }
+}
+
+fn scale(bytes: &[u8], pixels: &mut [f32]) {
+    assert_eq!(pixels.len(), bytes.len(), "room for exactly one image");
+    for (pixel, &byte) in pixels.iter_mut().zip(bytes) {
+        *pixel = f32::from(byte) / 255.0;
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, position)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut position: u64) -> std::io::Result<()> {
+    while !buffer.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, buffer, position)?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer = &mut buffer[read..];
+        position += read as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn memory_and_file_give_the_same_images() {
+        let bytes: Vec<u8> = (0..24).map(|i| i * 10).collect();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"head").unwrap();
+        file.write_all(&bytes).unwrap();
+        let in_memory = ByteImages::in_memory(6, bytes.clone());
+        let in_file = ByteImages::in_file(6, 4, file.path(), 4).unwrap();
+        assert_eq!((in_memory.memory(), in_file.memory()), (24, 0));
+        let (mut left, mut right) = ([0.0; 6], [0.0; 6]);
+        for index in 0..4 {
+            in_memory.write(index, &mut left).unwrap();
+            in_file.write(index, &mut right).unwrap();
+            assert_eq!(left, right);
+            assert_eq!(left[0], f32::from(bytes[index * 6]) / 255.0);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_is_refused_at_once() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[0; 10]).unwrap();
+        let error = ByteImages::in_file(6, 2, file.path(), 0).unwrap_err().to_string();
+        assert!(error.contains("found 10 bytes, expected at least 12 bytes"), "{error}");
+    }
+}

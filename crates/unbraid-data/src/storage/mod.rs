@@ -1,0 +1,68 @@
+//! Pixels in memory, or on disk where memory would not do.
+
+mod bits;
+mod bytes;
+
+pub use bits::BitImages;
+pub use bytes::ByteImages;
+
+use crate::error::Result;
+
+/// The pixels of a data set, in the most compact of the forms that hold them exactly.
+#[derive(Debug)]
+pub enum Pixels {
+    /// Black and white, eight pixels a byte.
+    Bits(BitImages),
+    /// One byte a value, 0 to 255.
+    Bytes(ByteImages),
+    /// Floats as they are; one image after the other.
+    Floats {
+        /// Values of one image.
+        values_per_image: usize,
+        /// All values.
+        values: Vec<f32>,
+    },
+}
+
+impl Pixels {
+    /// The number of images.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bits(images) => images.len(),
+            Self::Bytes(images) => images.len(),
+            Self::Floats { values_per_image, values } => values.len() / values_per_image,
+        }
+    }
+
+    /// Whether there is no image.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes image `index` as floats in \[0, 1\].
+    ///
+    /// # Errors
+    /// If the pixels are on disk and cannot be read.
+    ///
+    /// # Panics
+    /// If `index` is out of range or `pixels` is not one image long.
+    pub fn write(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        match self {
+            Self::Bits(images) => images.write(index, pixels),
+            Self::Bytes(images) => images.write(index, pixels)?,
+            Self::Floats { values_per_image, values } => {
+                pixels.copy_from_slice(&values[index * values_per_image..][..*values_per_image]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of main memory.
+    pub fn memory(&self) -> usize {
+        match self {
+            Self::Bits(images) => images.memory(),
+            Self::Bytes(images) => images.memory(),
+            Self::Floats { values, .. } => size_of_val(values.as_slice()),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The factors of every image: the grid itself where it is full, else a table.
+
+use crate::factors::FactorSpace;
+
+/// Which factors each image has.
+#[derive(Clone, Debug)]
+pub struct FactorTable {
+    space: FactorSpace,
+    rows: Rows,
+}
+
+#[derive(Clone, Debug)]
+enum Rows {
+    /// Image `i` is grid point `i`; nothing needs to be stored.
+    Grid,
+    /// Every grid point occurs exactly once, in another order: `values` by image, `image` by grid point.
+    Shuffled { values: Vec<u32>, image: Vec<u32> },
+    /// Any rows.
+    Listed { values: Vec<u32> },
+}
+
+impl FactorTable {
+    /// The full grid, in order.
+    pub fn grid(space: FactorSpace) -> Self {
+        Self { space, rows: Rows::Grid }
+    }
+
+    /// A table of rows, one value for each factor; recognises a full grid, in whatever order.
+    ///
+    /// # Errors
+    /// The first (row, factor) whose value is outside its factor.
+    ///
+    /// # Panics
+    /// If `values` is not a whole number of rows.
+    pub fn from_rows(space: FactorSpace, values: Vec<u32>) -> Result<Self, (usize, usize)> {
+        assert!(!space.is_empty() && values.len().is_multiple_of(space.len()), "whole rows");
+        let len = values.len() / space.len();
+        let mut in_order = true;
+        for (row, factors) in values.chunks_exact(space.len()).enumerate() {
+            match space.index_of(factors) {
+                Some(index) => in_order &= index == row,
+                None => {
+                    let k = (0..space.len()).find(|&k| factors[k] as usize >= space.factors()[k].size);
+                    return Err((row, k.unwrap_or(0)));
+                }
+            }
+        }
+        let rows = match space.grid_len() {
+            Some(grid) if grid == len && in_order => Rows::Grid,
+            Some(grid) if grid == len => match invert(&space, &values) {
+                Some(image) => Rows::Shuffled { values, image },
+                None => Rows::Listed { values },
+            },
+            _ => Rows::Listed { values },
+        };
+        Ok(Self { space, rows })
+    }
+
+    /// The factors.
+    pub fn space(&self) -> &FactorSpace {
+        &self.space
+    }
+
+    /// The number of images, which for a full grid is the number of its points.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Grid => self.space.grid_len().unwrap_or(usize::MAX),
+            Rows::Shuffled { values, .. } | Rows::Listed { values } => values.len() / self.space.len(),
+        }
+    }
+
+    /// Whether there is no image.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes the factors of image `index`.
+    ///
+    /// # Panics
+    /// If `index` is out of range or `out` has the wrong length.
+    pub fn values_of(&self, index: usize, out: &mut [u32]) {
+        match &self.rows {
+            Rows::Grid => self.space.values_of(index, out),
+            Rows::Shuffled { values, .. } | Rows::Listed { values } => {
+                out.copy_from_slice(&values[index * self.space.len()..][..self.space.len()]);
+            }
+        }
+    }
+
+    /// The image with these factors, where the grid is full.
+    pub fn index_of(&self, values: &[u32]) -> Option<usize> {
+        match &self.rows {
+            Rows::Grid => self.space.index_of(values),
+            Rows::Shuffled { image, .. } => self.space.index_of(values).map(|point| image[point] as usize),
+            Rows::Listed { .. } => None,
+        }
+    }
+
+    /// Bytes of main memory.
+    pub fn memory(&self) -> usize {
+        match &self.rows {
+            Rows::Grid => 0,
+            Rows::Shuffled { values, image } => 4 * (values.capacity() + image.capacity()),
+            Rows::Listed { values } => 4 * values.capacity(),
+        }
+    }
+}
+
+/// The image at each grid point, or `None` if a point is missing or occurs twice.
+fn invert(space: &FactorSpace, values: &[u32]) -> Option<Vec<u32>> {
+    const MISSING: u32 = u32::MAX;
+    let mut image = vec![MISSING; values.len() / space.len()];
+    for (row, factors) in values.chunks_exact(space.len()).enumerate() {
+        let slot = image.get_mut(space.index_of(factors)?)?;
+        if *slot != MISSING {
+            return None;
+        }
+        *slot = u32::try_from(row).ok()?;
+    }
+    Some(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::factors::Factor;
+
+    fn space() -> FactorSpace {
+        FactorSpace::new(vec![Factor::new("a", 2), Factor::new("b", 2)])
+    }
+
+    #[test]
+    fn a_grid_in_order_needs_no_memory() {
+        let table = FactorTable::from_rows(space(), vec![0, 0, 0, 1, 1, 0, 1, 1]).unwrap();
+        assert_eq!((table.memory(), table.len()), (0, 4));
+        assert_eq!(table.index_of(&[1, 0]), Some(2));
+    }
+
+    #[test]
+    fn a_grid_in_another_order_is_still_a_grid() {
+        let table = FactorTable::from_rows(space(), vec![1, 1, 0, 1, 1, 0, 0, 0]).unwrap();
+        assert_eq!(table.index_of(&[1, 0]), Some(2));
+        assert_eq!(table.index_of(&[0, 0]), Some(3));
+        let mut row = [9; 2];
+        table.values_of(1, &mut row);
+        assert_eq!(row, [0, 1]);
+    }
+
+    #[test]
+    fn rows_that_repeat_are_no_grid() {
+        let table = FactorTable::from_rows(space(), vec![1, 1, 1, 1, 1, 0, 0, 0]).unwrap();
+        assert_eq!(table.index_of(&[1, 0]), None);
+        assert_eq!(table.len(), 4);
+    }
+
+    #[test]
+    fn a_value_outside_its_factor_is_located() {
+        assert_eq!(FactorTable::from_rows(space(), vec![0, 0, 1, 2]).unwrap_err(), (1, 1));
+    }
+}
