@@ -6,3 +6,4 @@
 pub mod idx;
 pub mod npy;
 pub mod npz;
+pub mod npz_writer;
