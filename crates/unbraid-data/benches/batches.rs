@@ -31,13 +31,16 @@ static PACKED: LazyLock<Box<dyn DataSet>> = LazyLock::new(|| {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let file = shared.join("data/dsprites/dsprites_reconstructed.npz");
     if file.exists() {
-        return open(&DataSpec::named("dsprites").with_path(file), &Silent).expect("the shared file is intact");
+        return open(&DataSpec::named("dsprites").with_path(file), &Silent)
+            .expect("the shared file is intact");
     }
     let shapes = shapes();
     let mut bits = BitImages::new(VALUES);
     let mut image = vec![0.0; VALUES];
     for index in 0..shapes.len() {
-        shapes.write_image(index, Stream::new(0, "").at(0).lane(0), &mut image).expect("rendering never fails");
+        shapes
+            .write_image(index, Stream::new(0, "").at(0).lane(0), &mut image)
+            .expect("rendering never fails");
         let bytes: Vec<u8> = image.iter().map(|&value| value as u8).collect();
         bits.push(&bytes).expect("rendered images are black and white");
     }
@@ -98,7 +101,9 @@ fn plain_copy(bencher: Bencher<'_, '_>, threads: usize) {
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         step += 1;
         sampling::uniform(source_images, &mut Stream::new(0, "copy").at(step).generator(), &mut indices);
-        let copy = |(&index, image): (&usize, &mut [f32])| image.copy_from_slice(&source[index * VALUES..][..VALUES]);
+        let copy = |(&index, image): (&usize, &mut [f32])| {
+            image.copy_from_slice(&source[index * VALUES..][..VALUES]);
+        };
         if threads == 1 {
             indices.iter().zip(pixels.chunks_exact_mut(VALUES)).for_each(copy);
         } else {

@@ -1,4 +1,5 @@
 //! Conversion: what is written is read back, and dSprites' layout is that of the published file.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

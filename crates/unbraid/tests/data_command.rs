@@ -1,4 +1,5 @@
 //! `unbraid data` as a user meets it: output, files, exit codes.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use assert_cmd::Command;
 use std::path::Path;
@@ -46,9 +47,11 @@ fn list_names_every_data_set() {
 
 #[test]
 fn info_describes_shapes() {
-    let json: serde_json::Value = serde_json::from_str(&stdout(&["data", "info", "shapes", "--json"])).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&["data", "info", "shapes", "--json"])).unwrap();
     assert_eq!((json["images"].as_u64(), json["full_grid"].as_bool()), (Some(737_280), Some(true)));
-    let factors: Vec<_> = json["factors"].as_array().unwrap().iter().map(|f| f["size"].as_u64().unwrap()).collect();
+    let factors: Vec<_> =
+        json["factors"].as_array().unwrap().iter().map(|f| f["size"].as_u64().unwrap()).collect();
     assert_eq!(factors, [3, 6, 40, 32, 32]);
     assert_eq!(json["sha256"].as_str().unwrap().len(), 64);
 }
@@ -78,9 +81,14 @@ fn convert_writes_what_info_reads() {
     stdout(&["data", "convert", "shapes(orientations=2, positions=4)", "-o", path]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&["data", "info", path, "--json"])).unwrap();
     assert_eq!((json["name"].as_str(), json["images"].as_u64()), (Some("dsprites"), Some(3 * 6 * 2 * 4 * 4)));
-    let error = refused(&["data", "convert", "pinwheel", "-o", directory.path().join("p.npz").to_str().unwrap()]);
+    let error =
+        refused(&["data", "convert", "pinwheel", "-o", directory.path().join("p.npz").to_str().unwrap()]);
     assert!(error.contains("floats hold any"), "{error}");
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no half-written file is left behind");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        1,
+        "no half-written file is left behind"
+    );
 }
 
 #[test]
@@ -91,8 +99,13 @@ fn mistakes_get_one_clear_message() {
     assert!(refused(&["data", "info", "no/such/file.npz"]).contains("no/such/file.npz: cannot open"));
     assert!(refused(&["data", "info", "mnist"]).contains("path of data set `mnist`: found none"));
     assert!(refused(&["data", "show", "shapes", "-o", "sheet.gif"]).contains("ends in .png"));
-    assert!(refused(&["data", "show", "shapes", "-o", "no/such/place/sheet.png"]).contains("directory does not exist"));
-    assert!(refused(&["data", "show", "shapes", "-o", "x.png", "--columns", "0"]).contains("0 is not in 1..=100"));
+    assert!(
+        refused(&["data", "show", "shapes", "-o", "no/such/place/sheet.png"])
+            .contains("directory does not exist")
+    );
+    assert!(
+        refused(&["data", "show", "shapes", "-o", "x.png", "--columns", "0"]).contains("0 is not in 1..=100")
+    );
     assert!(!Path::new("x.png").exists());
 }
 

@@ -3,8 +3,8 @@
 use super::canvas::{Align, Canvas, Colour, FAINT_INK, INK};
 use super::sheet::thousands;
 use crate::failure::Outcome;
-use unbraid_data::DataSet;
 use unbraid_data::random::Stream;
+use unbraid_data::{DataSet, FactorSpace};
 
 const SIDE: usize = 560;
 const MARGIN: usize = 40;
@@ -32,7 +32,7 @@ pub fn draw(data: &dyn DataSet) -> Outcome<Canvas> {
     assert_eq!(data.shape().values(), 2, "points of the plane");
     let step = data.len().div_ceil(MOST_POINTS).max(1);
     let mut points = Vec::new();
-    let mut values = vec![0; data.factors().map_or(0, |space| space.len())];
+    let mut values = vec![0; data.factors().map_or(0, FactorSpace::len)];
     for index in (0..data.len()).step_by(step) {
         let mut point = [0.0; 2];
         data.write_image(index, Stream::new(0, "scatter").at(0).lane(0), &mut point)?;
