@@ -173,6 +173,13 @@ mod tests {
         assert_eq!(spec.to_string().parse::<DataSpec>().unwrap(), spec);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in ".{0,60}") {
+            let _ = text.parse::<DataSpec>();
+        }
+    }
+
     #[test]
     fn half_a_specification_is_refused() {
         for text in ["shapes(orientations=10", "shapes(orientations)", ""] {

@@ -56,6 +56,26 @@ fn info_describes_shapes() {
     assert_eq!(json["sha256"].as_str().unwrap().len(), 64);
 }
 
+/// The complete dSprites has 3 GB of pixels; reading it must take far less memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_complete_dsprites_needs_little_memory() {
+    let shared = std::env::var_os("UNBRAID_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        std::path::PathBuf::from,
+    );
+    let file = shared.join("data/dsprites/dsprites_reconstructed.npz");
+    if !file.exists() {
+        eprintln!("SKIPPED: {} is not there; set UNBRAID_SHARED to the shared data", file.display());
+        return;
+    }
+    let json = stdout(&["data", "info", file.to_str().unwrap(), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["images"].as_u64(), Some(737_280));
+    let peak = json["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak < 700_000_000, "{peak} bytes");
+}
+
 #[test]
 fn show_draws_a_sheet_and_overwrites_only_on_request() {
     let directory = tempfile::tempdir().unwrap();

@@ -23,6 +23,8 @@ const GAP: usize = 4;
 const TITLE_SIZE: f32 = 20.0;
 const LABEL_SIZE: f32 = 15.0;
 const CAPTION_SIZE: f32 = 11.0;
+/// The label of the rows above the factors.
+const RANDOM: &str = "random";
 
 /// Draws the sheet.
 ///
@@ -107,8 +109,9 @@ impl<'a> Sheet<'a> {
         let shape = data.shape();
         let zoom = SMALLEST_CELL.div_ceil(shape.width.max(shape.height)).max(1);
         let cell = (shape.width * zoom + GAP, shape.height * zoom + GAP);
-        let labels = sweeps.iter().map(|sweep| text_width(&sweep.factor.name, LABEL_SIZE).ceil() as usize);
-        let left = MARGIN + labels.max().map_or(0, |width| width + MARGIN);
+        let labels = sweeps.iter().map(|sweep| sweep.factor.name.as_str()).chain([RANDOM]);
+        let widest = labels.map(|label| text_width(label, LABEL_SIZE).ceil() as usize).max().unwrap_or(0);
+        let left = MARGIN + widest + MARGIN;
         let width = left + options.columns * cell.0 + MARGIN;
         let sweep_height = cell.1 + CAPTION_SIZE as usize + 8;
         let height = 3 * MARGIN + 40 + options.rows * cell.1 + sweeps.len() * sweep_height;
@@ -146,7 +149,7 @@ impl<'a> Sheet<'a> {
         for (row, images) in images.chunks(columns).enumerate() {
             if row == 0 {
                 let middle = self.cursor + self.cell.1 / 2;
-                self.canvas.text("random", self.left - MARGIN, middle, LABEL_SIZE, Align::Right, FAINT_INK);
+                self.canvas.text(RANDOM, self.left - MARGIN, middle, LABEL_SIZE, Align::Right, FAINT_INK);
             }
             for (column, &image) in images.iter().enumerate() {
                 self.place(image, column, (row * columns + column) as u64)?;

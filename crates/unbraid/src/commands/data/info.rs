@@ -34,8 +34,8 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
     let _ = writeln!(text, "{:10} {} of {shape} (height x width x channels)", "images", data.len());
     let grid = match factors(data).len() {
         0 => "none".to_owned(),
-        count if data.is_full_grid() => format!("{count}, every combination once"),
-        count => format!("{count}, not every combination"),
+        count if data.is_full_grid() => format!("{count}, a full grid"),
+        count => format!("{count}, no full grid"),
     };
     let _ = writeln!(text, "{:10} {grid}", "factors");
     for factor in factors(data) {
