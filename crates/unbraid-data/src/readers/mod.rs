@@ -1,6 +1,11 @@
 //! The data sets: one file each.
 
+pub mod cars3d;
 pub mod decorated;
 pub mod dsprites;
 pub mod folder;
+mod lanczos;
+pub mod mpi3d;
 pub mod shapes;
+pub mod shapes3d;
+pub mod smallnorb;
