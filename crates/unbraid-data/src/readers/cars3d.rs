@@ -28,8 +28,8 @@ const AZIMUTHS: usize = 24;
 const VIEWS: usize = ELEVATIONS * AZIMUTHS;
 const SIZE_BEFORE: usize = 128;
 const SIZE: usize = 64;
-/// Where the cars may be below the path.
-const PLACES: [&str; 4] = ["", "cars", "data/cars", "nips2015-analogy-data/data/cars"];
+/// Where the cars may be below the path; the deepest place first, as another data set's `shapes48.mat` is in `data`.
+const PLACES: [&str; 4] = ["nips2015-analogy-data/data/cars", "data/cars", "cars", ""];
 const LIST: &str = "list.txt";
 /// The published list has 183 lines of 12 characters.
 const LONGEST_LIST: u64 = 1 << 20;
