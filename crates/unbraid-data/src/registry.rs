@@ -6,8 +6,10 @@ use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
 use crate::progress::Progress;
 use crate::readers;
+use crate::readers::arrays::LAYOUT;
 use crate::readers::decorated::{PICTURE, VARIANT};
 use crate::readers::folder::{ATTRIBUTES, CHANNELS, LABELS, SIZE, SKIP_BROKEN};
+use crate::readers::mnist::FIT;
 use crate::request::Request;
 use crate::spec::DataSpec;
 use crate::split::{self, SPLIT_OPTIONS, SplitBy};
@@ -36,7 +38,7 @@ pub struct Entry {
 pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "shapes",
-        summary: "dSprites rendered on demand: square, ellipse and heart, no file needed",
+        summary: "built in: dSprites rendered on demand, no file needed",
         path: None,
         options: &[
             ("scales", "how many of the 6 scales (a divisor of 6)"),
@@ -87,7 +89,7 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "smallnorb",
-        summary: "smallNORB: toys by elevation, azimuth and lighting (LeCun et al., 2004)",
+        summary: "smallNORB: toys by pose and lighting (LeCun et al., 2004)",
         path: Some("the directory of the six .mat or .mat.gz files"),
         options: &[],
         split: SplitBy::Image,
@@ -96,7 +98,7 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "cars3d",
-        summary: "Cars3D: rendered cars by elevation and azimuth (Reed et al., 2015)",
+        summary: "Cars3D: rendered cars from all sides (Reed et al., 2015)",
         path: Some("the directory of .mat files, or nips2015-analogy-data.tar.gz"),
         options: &[],
         split: SplitBy::Image,
@@ -105,7 +107,7 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "shapes3d",
-        summary: "Shapes3D: an object in a room, six factors (Burgess and Kim, 2018)",
+        summary: "Shapes3D: an object in a room (Burgess and Kim, 2018)",
         path: Some("the file 3dshapes.h5"),
         options: &[],
         split: SplitBy::Image,
@@ -114,12 +116,48 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "mpi3d",
-        summary: "MPI3D: a robot arm that holds an object, seven factors (Gondal et al., 2019)",
+        summary: "MPI3D: an object on a robot arm (Gondal et al., 2019)",
         path: Some("the .npz file"),
         options: &[readers::mpi3d::SIZES],
         split: SplitBy::Image,
         recognise: readers::mpi3d::recognise,
         open: readers::mpi3d::open,
+    },
+    Entry {
+        name: "mnist",
+        summary: "MNIST: handwritten digits (LeCun et al., 1998)",
+        path: Some("the directory of its four idx files, .gz or not"),
+        options: &[FIT],
+        split: SplitBy::Files,
+        recognise: readers::mnist::recognise,
+        open: readers::mnist::open,
+    },
+    Entry {
+        name: "fashion-mnist",
+        summary: "FashionMNIST: garments (Xiao et al., 2017)",
+        path: Some("the directory of its four idx files, .gz or not"),
+        options: &[FIT],
+        split: SplitBy::Files,
+        recognise: readers::mnist::recognise_fashion,
+        open: readers::mnist::open,
+    },
+    Entry {
+        name: "pinwheel",
+        summary: "2-d points on curved arms, generated",
+        path: None,
+        options: readers::pinwheel::OPTIONS,
+        split: SplitBy::Files,
+        recognise: |_| false,
+        open: readers::pinwheel::open,
+    },
+    Entry {
+        name: "npz",
+        summary: "your own arrays: `images`, `factors`, `factor_names`",
+        path: Some("the .npz file"),
+        options: &[LAYOUT],
+        split: SplitBy::Image,
+        recognise: readers::arrays::recognise,
+        open: readers::arrays::open,
     },
     Entry {
         name: "celeba",

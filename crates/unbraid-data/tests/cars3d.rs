@@ -1,14 +1,17 @@
 //! Cars3D, on two or three cars in the exact format. The files were written by `fixtures/make_cars3d.py`: MATLAB files
 //! by SciPy's `savemat` (compressed in the directory, not in the archive), the expected pixels by Pillow.
 
-mod fixtures;
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
 
-use fixtures::{bytes, factors, fixture, names_and_sizes, open, open_at, refused, refused_for, written};
+mod support;
+
 use proptest::prelude::*;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::LazyLock;
+use support::decoded::{bytes, names_and_sizes, open, open_at, refused, refused_for, written};
+use support::{factors, fixture};
 use unbraid_data::formats::mat5::Array;
 use unbraid_data::{DataSet, DataSpec, Result};
 

@@ -1,11 +1,14 @@
 //! MPI3D, on six images in the exact format. The files were written by `fixtures/make_mpi3d.py`: NumPy's `savez` and
 //! `savez_compressed`; those that promise more than they hold by Python's `zipfile` around a header of NumPy's.
 
-mod fixtures;
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
 
-use fixtures::{bytes, factors, fixture, names_and_sizes, open, open_at, pattern, refused, written};
+mod support;
+
 use std::fs;
 use std::path::Path;
+use support::decoded::{bytes, names_and_sizes, open, open_at, pattern, refused, written};
+use support::{factors, fixture};
 use unbraid_data::{DataSpec, registry};
 
 const GRID: &str = "1x2x1x1x1x1x3";

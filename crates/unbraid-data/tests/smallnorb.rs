@@ -1,14 +1,17 @@
 //! smallNORB, on ten images in the exact format. The files were written by `fixtures/make_smallnorb.py` (NumPy, gzip)
 //! from the published description of NORB's matrices; the expected pixels are the output of Pillow.
 
-mod fixtures;
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
 
-use fixtures::{bytes, factors, fixture, names_and_sizes, open, open_at, refused, refused_for};
+mod support;
+
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use support::decoded::{bytes, names_and_sizes, open, open_at, refused, refused_for};
+use support::{factors, fixture};
 use tempfile::TempDir;
 use unbraid_data::DataSpec;
 use unbraid_data::formats::norb::Matrix;
@@ -158,7 +161,7 @@ fn garbage_and_a_wrong_magic_number() {
 #[test]
 fn wrong_dimensions() {
     refused_with(&format!("{TRAINING}-dat"), &["[6, 2, 96, 95]", "[n, 2, 96, 96]"], |content| {
-        content[20] = 95
+        content[20] = 95;
     });
     refused_with(&format!("{TRAINING}-info"), &["[6, 5]", "[n, 4]"], |content| content[12] = 5);
     refused_with(&format!("{TRAINING}-cat"), &["[6, 1]", "[n]"], |content| content[4] = 2);

@@ -1,1 +1,11 @@
-//! unbraid.
+//! unbraid learns disentangled representations with variational autoencoders, measures them, and shows them.
+//!
+//! The library holds what the command does; `ARCHITECTURE.md` in the repository shows its rooms and how data flows
+//! through them.
+
+pub mod cli;
+pub mod commands;
+pub mod failure;
+pub mod files;
+pub mod report;
+pub mod terminal;

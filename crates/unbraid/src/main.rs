@@ -1,2 +1,7 @@
-//! The `unbraid` binary.
-fn main() {}
+//! The `unbraid` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    unbraid::cli::run()
+}

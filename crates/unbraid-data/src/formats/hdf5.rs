@@ -7,7 +7,8 @@
 
 use super::npz::open_file;
 use crate::error::{DataError, Result};
-use hdf5_reader::{Dataset, Datatype, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use hdf5_reader::{Dataset, DatasetChunk, Datatype, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use rayon::prelude::*;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 const LARGEST_SLICE: usize = 256 << 20;
 /// h5py chooses chunks of at most 1 MiB; others choose larger ones.
 const LARGEST_CHUNK: usize = 64 << 20;
+/// Rows put together at once: enough for every core.
+const ROWS_PER_PIECE: usize = 256;
 /// Deflate, the filter in use, makes data at most 1032 times smaller.
 const LARGEST_RATIO: u64 = 1100;
 
@@ -165,20 +168,68 @@ impl Array {
     pub fn stream(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         assert_eq!(self.element, Element::Byte, "elements are checked before they are read");
         let rows = self.shape[0];
+        let mut first = self.stream_chunks(&mut take)?;
         let step = self.rows_per_slice();
-        for first in (0..rows).step_by(step) {
+        while first < rows {
             let mut selection = SliceInfo::all(self.shape.len());
             let end = (first + step).min(rows);
             selection.selections[0] = SliceInfoElem::Slice { start: first as u64, end: end as u64, step: 1 };
-            let slice = guarded(|| self.dataset.read_slice_parallel::<u8>(&selection)).map_err(|found| {
-                self.refuse(format!("{found}, in rows {first} to {end}"), "readable elements")
-            })?;
+            let slice = guarded(|| self.dataset.read_slice_parallel::<u8>(&selection))
+                .map_err(|found| self.refuse_rows(found, first, end))?;
             match slice.as_slice() {
                 Some(bytes) => take(bytes)?,
                 None => take(&slice.iter().copied().collect::<Vec<u8>>())?,
             }
+            first = end;
         }
         Ok(())
+    }
+
+    fn refuse_rows(&self, found: impl fmt::Display, first: usize, end: usize) -> DataError {
+        self.refuse(format!("{found}, in rows {first} to {end}"), "readable elements")
+    }
+
+    /// Streams the rows of an array that is stored in a complete grid of chunks, and returns how many that were; what
+    /// is stored otherwise is left to slices.
+    ///
+    /// The chunks of Shapes3D hold thousands of images but few pixels of each. Slices would write every pixel to another
+    /// place of a large buffer; here all chunks of the same images are decoded first, then each image is put together
+    /// from them, which takes a tenth of the time.
+    fn stream_chunks(&self, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<usize> {
+        let rows = self.shape[0];
+        let Some(grid) = self.dataset.chunks().and_then(|chunk| Grid::new(&self.shape, &chunk)) else {
+            return Ok(0);
+        };
+        let mut chunks = guarded(|| self.dataset.iter_chunks())
+            .map_err(|found| self.refuse(found, "an index of chunks"))?;
+        let row_bytes = self.shape[1..].iter().product::<usize>();
+        let mut piece = vec![0; ROWS_PER_PIECE.min(rows) * row_bytes];
+        for first in (0..rows).step_by(grid.chunk[0]) {
+            let end = (first + grid.chunk[0]).min(rows);
+            let mut decoded = Vec::with_capacity(grid.origins.len());
+            for origin in &grid.origins {
+                let chunk = match guarded(|| chunks.next().transpose()) {
+                    Ok(Some(chunk)) => chunk,
+                    Ok(None) => return Ok(first),
+                    Err(found) => return Err(self.refuse_rows(found, first, end)),
+                };
+                let expected = [first, origin[0], origin[1], origin[2]];
+                let is_expected =
+                    expected.iter().zip(chunk.offsets()).all(|(&at, &found)| at as u64 == found);
+                if !is_expected || chunk.bytes().len() != grid.chunk.iter().product::<usize>() {
+                    return Ok(first);
+                }
+                decoded.push(chunk);
+            }
+            for start in (first..end).step_by(ROWS_PER_PIECE) {
+                let part = &mut piece[..ROWS_PER_PIECE.min(end - start) * row_bytes];
+                part.par_chunks_exact_mut(row_bytes).enumerate().for_each(|(i, row)| {
+                    grid.gather(start - first + i, decoded.iter().map(DatasetChunk::bytes), row);
+                });
+                take(part)?;
+            }
+        }
+        Ok(rows)
     }
 
     /// As many rows as a chunk has, so that each is decoded once, or a few times that, within what memory allows.
@@ -204,6 +255,53 @@ impl Array {
         let array = guarded(|| self.dataset.read_array::<f64>())
             .map_err(|found| self.refuse(found, "readable elements"))?;
         Ok(array.iter().copied().collect())
+    }
+}
+
+/// How an array of four axes is cut into chunks.
+struct Grid {
+    /// The lengths of the array's last three axes.
+    inner: [usize; 3],
+    /// The lengths of a chunk; those at the upper edges stick out of the array.
+    chunk: [usize; 4],
+    /// Where the chunks of the same rows begin along the last three axes, in the order of the index.
+    origins: Vec<[usize; 3]>,
+}
+
+impl Grid {
+    /// `None` for other numbers of axes, and where the chunks of the same rows do not fit memory.
+    fn new(shape: &[usize], chunk: &[u32]) -> Option<Self> {
+        let &[_, inner @ ..] = <&[usize; 4]>::try_from(shape).ok()?;
+        let chunk = <[u32; 4]>::try_from(chunk).ok()?.map(|length| length as usize);
+        let counts: [usize; 3] = std::array::from_fn(|axis| inner[axis].div_ceil(chunk[axis + 1].max(1)));
+        let bytes =
+            counts.iter().chain(&chunk).try_fold(1_usize, |bytes, &length| bytes.checked_mul(length))?;
+        if !(1..=LARGEST_SLICE).contains(&bytes) {
+            return None;
+        }
+        let [rows, columns, depths] = counts;
+        let origins = (0..rows * columns * depths).map(|at| {
+            [at / depths / columns * chunk[1], at / depths % columns * chunk[2], at % depths * chunk[3]]
+        });
+        Some(Self { inner, chunk, origins: origins.collect() })
+    }
+
+    /// Puts row `row` of these chunks together.
+    fn gather<'a>(&self, row: usize, chunks: impl Iterator<Item = &'a [u8]>, out: &mut [u8]) {
+        let [_, columns, depths] = self.inner;
+        let [_, height, width, depth] = self.chunk;
+        for (origin, chunk) in self.origins.iter().zip(chunks) {
+            let inside: [usize; 3] =
+                std::array::from_fn(|axis| self.chunk[axis + 1].min(self.inner[axis] - origin[axis]));
+            let chunk = &chunk[row * height * width * depth..][..height * width * depth];
+            for (y, line) in chunk.chunks_exact(width * depth).take(inside[0]).enumerate() {
+                let to = ((origin[0] + y) * columns + origin[1]) * depths + origin[2];
+                let pixels = out[to..].chunks_mut(depths).zip(line.chunks_exact(depth));
+                for (to, from) in pixels.take(inside[1]) {
+                    to[..inside[2]].copy_from_slice(&from[..inside[2]]);
+                }
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod gzip;
 pub mod hdf5;
+pub mod idx;
 pub mod mat5;
 pub mod norb;
 pub mod npy;

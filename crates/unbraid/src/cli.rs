@@ -1,0 +1,56 @@
+//! The command line: what can be asked, and how answers and errors leave the process.
+
+use crate::commands;
+use crate::failure::{Failure, Outcome};
+use crate::terminal::log_line;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Learn disentangled representations with variational autoencoders, measure them, and look at them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "unbraid",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List, describe, show and convert data sets
+    #[command(subcommand, arg_required_else_help = true)]
+    Data(commands::data::DataCommand),
+}
+
+/// Runs the command that the process was started with.
+pub fn run() -> ExitCode {
+    // clap prints usage errors to standard error with exit code 2, help and version to standard output with 0.
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let printed = error.print();
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return if printed.is_err() { ExitCode::SUCCESS } else { ExitCode::from(code) };
+        }
+    };
+    match dispatch(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, Failure::PipeClosed) {
+                log_line(&format!("error: {failure}"));
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Outcome {
+    match command {
+        Command::Data(command) => commands::data::run(command),
+    }
+}

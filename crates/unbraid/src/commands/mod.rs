@@ -1,0 +1,3 @@
+//! One file per subcommand. Commands are thin: they turn arguments into checked values, call the library, and print.
+
+pub mod data;
