@@ -1,2 +1,72 @@
-//! Chores.
-fn main() {}
+//! The project's chores: `cargo xtask test`, `check` and `bench`. Needs nothing but the Rust toolchain.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
+  check                the quick part of it: format and lints
+  bench data [...]     images per second from the data sets; further arguments go to the benchmark";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test"] => check().and_then(|()| test()),
+        ["check"] => check(),
+        ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn check() -> Result<(), String> {
+    cargo("format", &["fmt", "--all", "--check"])?;
+    cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])
+}
+
+/// Runs all tests. Those that want the larger shared data find it through `UNBRAID_SHARED` and say when they skip.
+fn test() -> Result<(), String> {
+    cargo("tests", &["test", "--workspace"])?;
+    // Documentation that does not build, or links to nothing, is a failure too.
+    cargo("documentation", &["doc", "--workspace", "--no-deps", "--quiet"])
+}
+
+fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {
+    let mut arguments = vec!["bench", "--package", package, "--bench", name];
+    if !rest.is_empty() {
+        arguments.push("--");
+        arguments.extend(rest);
+    }
+    cargo("benchmark", &arguments)
+}
+
+/// Runs cargo in the root of the workspace, and says what and how long.
+fn cargo(what: &str, arguments: &[&str]) -> Result<(), String> {
+    eprintln!("== {what}: cargo {}", arguments.join(" "));
+    let start = Instant::now();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(arguments)
+        .current_dir(root)
+        .env("RUSTDOCFLAGS", "--deny warnings")
+        .status()
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !status.success() {
+        return Err(format!("{what} failed ({status})"));
+    }
+    eprintln!("== {what}: passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}

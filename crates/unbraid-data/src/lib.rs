@@ -5,6 +5,7 @@
 //! images without any file, and seeded sampling of batches and of interventions. It knows nothing of networks.
 
 pub mod cache;
+pub mod convert;
 pub mod dataset;
 pub mod error;
 pub mod factors;

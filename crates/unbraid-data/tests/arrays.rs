@@ -1,4 +1,5 @@
 //! Generic archives: every layout and type that NumPy wrote for us (`fixtures/make_arrays.py`), and wrong ones.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

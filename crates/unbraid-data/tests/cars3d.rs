@@ -1,7 +1,7 @@
 //! Cars3D, on two or three cars in the exact format. The files were written by `fixtures/make_cars3d.py`: MATLAB files
 //! by SciPy's `savemat` (compressed in the directory, not in the archive), the expected pixels by Pillow.
 
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! dSprites: the real files, the built-in renderer against them, and files that are wrong.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Folders of images: sizes, sub-folders, attributes, 3D Chairs' and CelebA's conventions, and what can be wrong.
 //! The images are written by the `image` crate, whose PNG files any reader accepts.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

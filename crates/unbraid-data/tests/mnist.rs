@@ -1,4 +1,5 @@
 //! MNIST and FashionMNIST: the real files, resizing against Pillow, and files that are wrong.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

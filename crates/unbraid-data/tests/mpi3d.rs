@@ -1,7 +1,7 @@
 //! MPI3D, on six images in the exact format. The files were written by `fixtures/make_mpi3d.py`: NumPy's `savez` and
 //! `savez_compressed`; those that promise more than they hold by Python's `zipfile` around a header of NumPy's.
 
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Names, options and splits: what is understood, and what is refused before any work.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! Shapes3D, on six images in every layout in the wild. The files were written by `fixtures/make_shapes3d.py` (h5py):
 //! contiguous, chunked and compressed, shuffled, growing, each as the oldest and the newest version of the format.
 
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Coloured, noisy and scream variants: what each does to black and to white.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

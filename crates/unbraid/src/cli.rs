@@ -11,7 +11,7 @@ use std::process::ExitCode;
 #[command(
     name = "unbraid",
     version,
-    max_term_width = 100,
+    max_term_width = 80,
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]

@@ -10,3 +10,4 @@ pub mod mat5;
 pub mod norb;
 pub mod npy;
 pub mod npz;
+pub mod npz_writer;

@@ -1,6 +1,5 @@
 //! What the tests share: where real data is, and small archives made on the spot.
-#![allow(dead_code)] // Each test file uses some of it.
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests, which clippy cannot see.
+#![allow(dead_code, reason = "each test file uses some of it")]
 
 pub mod decoded;
 
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 use unbraid_data::formats::npy::{ElementType, Header};
 use unbraid_data::progress::Silent;
 use unbraid_data::random::{Lane, Stream};
-use unbraid_data::{DataSet, DataSpec, open};
+use unbraid_data::{DataSet, DataSpec, FactorSpace, open};
 
 /// A file or directory of the larger shared data, or `None` with a clear word that the test skips.
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -54,7 +53,7 @@ pub fn image(data: &dyn DataSet, index: usize) -> Vec<f32> {
 }
 
 pub fn factors(data: &dyn DataSet, index: usize) -> Vec<u32> {
-    let mut values = vec![0; data.factors().map_or(0, unbraid_data::FactorSpace::len)];
+    let mut values = vec![0; data.factors().map_or(0, FactorSpace::len)];
     data.factors_of(index, &mut values);
     values
 }

@@ -1,1 +1,5 @@
-//! Pictures and pages.
+//! Pictures and pages. This room sees data and results; it never trains or measures anything itself.
+
+pub mod canvas;
+pub mod scatter;
+pub mod sheet;

@@ -1,13 +1,55 @@
 //! `unbraid data convert`.
+
 use super::DataArgs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::files::{self, Existing, check_output};
+use crate::terminal::{TerminalProgress, log_line};
 use clap::Args;
+use std::path::PathBuf;
+use unbraid_data::convert::{ConvertError, PixelType, write_npz};
+
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
     #[command(flatten)]
     data: DataArgs,
+    /// The archive to write, ending in .npz
+    #[arg(short, long, value_name = "FILE.npz")]
+    output: PathBuf,
+    /// Replace the archive if it exists
+    #[arg(long)]
+    overwrite: bool,
+    /// Write pixels as 32-bit floats instead of bytes
+    #[arg(long)]
+    float32: bool,
+    /// Seed of the noise, for data sets that have some
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
 }
+
 pub(super) fn run(args: &ConvertArgs) -> Outcome {
-    args.data.open()?;
+    if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("npz")) {
+        return Err(Failure::input(format!("{}: expected a name that ends in .npz", args.output.display())));
+    }
+    let existing = Existing::from_flag(args.overwrite);
+    check_output(&args.output, existing)?;
+    let data = args.data.open()?;
+    let pixels = if args.float32 { PixelType::Floats } else { PixelType::Bytes };
+    let mut wrong_data = None;
+    let written = files::write(&args.output, existing, |file| {
+        let progress = TerminalProgress::new(false);
+        write_npz(data.as_ref(), pixels, args.seed, file, &progress).map(drop).map_err(|error| match error {
+            ConvertError::Write(error) => error,
+            // Carried around the writer, which only knows failures of writing.
+            ConvertError::Data(error) => {
+                wrong_data = Some(error);
+                std::io::Error::other("the data cannot be converted")
+            }
+        })
+    });
+    if let Some(error) = wrong_data {
+        return Err(error.into());
+    }
+    written?;
+    log_line(&format!("wrote {}", args.output.display()));
     Ok(())
 }

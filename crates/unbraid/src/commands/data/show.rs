@@ -1,13 +1,49 @@
 //! `unbraid data show`.
+
 use super::DataArgs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::files::{Existing, check_output};
+use crate::report::sheet::SheetOptions;
+use crate::report::{scatter, sheet};
+use crate::terminal::log_line;
 use clap::Args;
+use std::path::PathBuf;
+
 #[derive(Args, Debug)]
 pub struct ShowArgs {
     #[command(flatten)]
     data: DataArgs,
+    /// The picture to write, ending in .png
+    #[arg(short, long, value_name = "FILE.png")]
+    output: PathBuf,
+    /// Replace the picture if it exists
+    #[arg(long)]
+    overwrite: bool,
+    /// Images in a row
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+    columns: u16,
+    /// Rows of random images
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=100))]
+    rows: u16,
+    /// Seed of the choice of images
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
 }
+
 pub(super) fn run(args: &ShowArgs) -> Outcome {
-    args.data.open()?;
+    if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
+        return Err(Failure::input(format!("{}: expected a name that ends in .png", args.output.display())));
+    }
+    let existing = Existing::from_flag(args.overwrite);
+    check_output(&args.output, existing)?;
+    let data = args.data.open()?;
+    let options = SheetOptions { columns: args.columns.into(), rows: args.rows.into(), seed: args.seed };
+    let canvas = if data.shape().values() == 2 {
+        scatter::draw(data.as_ref())?
+    } else {
+        sheet::draw(data.as_ref(), options)?
+    };
+    canvas.save(&args.output, existing)?;
+    log_line(&format!("wrote {}", args.output.display()));
     Ok(())
 }

@@ -1,0 +1,151 @@
+//! Any data set as one `.npz` file.
+//!
+//! Plain dSprites and `shapes` are written as the published file is laid out: `imgs` (n, 64, 64) of zeros and ones and
+//! `latents_classes`; the full grid with six columns, colour first, and with `latents_values`; a reduced grid with five,
+//! as its subsets have. Everything else becomes `images` (n, height, width, channels), `factors` and `factor_names`,
+//! which the generic reader understands.
+
+use crate::dataset::DataSet;
+use crate::error::{DataError, Result};
+use crate::factors::Factor;
+use crate::formats::npy::ElementType;
+use crate::formats::npz_writer::NpzWriter;
+use crate::progress::Progress;
+use crate::random::Stream;
+use crate::readers::dsprites;
+use std::f64::consts::TAU;
+use std::io::{self, Seek, Write};
+
+/// Images read and written together.
+const CHUNK: usize = 1024;
+
+/// How pixels are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PixelType {
+    /// One byte, 0 to 255: the nearest to the value.
+    Bytes,
+    /// The value itself, 32 bits.
+    Floats,
+}
+
+/// Why a conversion ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// The data set could not be read, or does not fit the wanted form.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The file could not be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+/// Writes all images and factors. Data sets that draw noise draw it from `seed`.
+///
+/// # Errors
+/// If the data cannot be read or the file cannot be written.
+pub fn write_npz<W: Write + Seek>(
+    data: &dyn DataSet,
+    pixels: PixelType,
+    seed: u64,
+    writer: W,
+    progress: &dyn Progress,
+) -> Result<W, ConvertError> {
+    let mut npz = NpzWriter::new(writer);
+    let shape = data.shape();
+    let as_dsprites = matches!(data.name(), "dsprites" | "shapes") && pixels == PixelType::Bytes;
+    if as_dsprites {
+        let out = npz.array("imgs", ElementType::little('u', 1), &[data.len(), shape.height, shape.width])?;
+        write_images(data, seed, progress, |values| {
+            out.write_all(&values.iter().map(|&v| v as u8).collect::<Vec<_>>())
+        })?;
+        write_dsprites_classes(data, &mut npz)?;
+        return Ok(npz.finish()?);
+    }
+    let axes = [data.len(), shape.height, shape.width, shape.channels];
+    match pixels {
+        PixelType::Bytes => {
+            let mut outside = None;
+            let out = npz.array("images", ElementType::little('u', 1), &axes)?;
+            write_images(data, seed, progress, |values| {
+                outside =
+                    outside.or_else(|| values.iter().copied().find(|value| !(0.0..=1.0).contains(value)));
+                out.write_all(&values.iter().map(|value| (value * 255.0).round() as u8).collect::<Vec<_>>())
+            })?;
+            if let Some(value) = outside {
+                let expected = "values in [0, 1] to write bytes; floats hold any";
+                return Err(DataError::value(
+                    format!("pixels of data set `{}`", data.name()),
+                    value,
+                    expected,
+                )
+                .into());
+            }
+        }
+        PixelType::Floats => {
+            let out = npz.array("images", ElementType::little('f', 4), &axes)?;
+            write_images(data, seed, progress, |values| {
+                out.write_all(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
+            })?;
+        }
+    }
+    if let Some(space) = data.factors() {
+        npz.integers("factors", &[data.len(), space.len()], rows(data).flatten().map(i64::from))?;
+        let names: Vec<String> = space.factors().iter().map(|factor| factor.name.clone()).collect();
+        npz.strings("factor_names", &names)?;
+    }
+    Ok(npz.finish()?)
+}
+
+/// Hands over all images in order, some at a time.
+fn write_images(
+    data: &dyn DataSet,
+    seed: u64,
+    progress: &dyn Progress,
+    mut write: impl FnMut(&[f32]) -> io::Result<()>,
+) -> Result<(), ConvertError> {
+    let stream = Stream::new(seed, "convert");
+    progress.start("Writing images", data.len() as u64);
+    let mut pixels = vec![0.0; CHUNK.min(data.len()) * data.shape().values()];
+    for first in (0..data.len()).step_by(CHUNK) {
+        let indices: Vec<usize> = (first..data.len().min(first + CHUNK)).collect();
+        let pixels = &mut pixels[..indices.len() * data.shape().values()];
+        data.write_batch_parallel(&indices, stream.at((first / CHUNK) as u64), pixels)?;
+        write(pixels)?;
+        progress.advance(indices.len() as u64);
+    }
+    progress.finish();
+    Ok(())
+}
+
+fn rows(data: &dyn DataSet) -> impl Iterator<Item = Vec<u32>> + '_ {
+    let count = data.factors().map_or(0, crate::FactorSpace::len);
+    (0..data.len()).map(move |index| {
+        let mut row = vec![0; count];
+        data.factors_of(index, &mut row);
+        row
+    })
+}
+
+/// The classes of shape, scale, orientation, x and y, whichever of them the data set has as factors.
+fn write_dsprites_classes<W: Write + Seek>(data: &dyn DataSet, npz: &mut NpzWriter<W>) -> io::Result<()> {
+    let factors: &[Factor] = data.factors().map_or(&[], |space| space.factors());
+    let names = std::iter::once("shape").chain(dsprites::OTHER_FACTORS);
+    let columns: Vec<Option<usize>> =
+        names.map(|name| factors.iter().position(|factor| factor.name == name)).collect();
+    let full = data.is_full_grid() && factors.iter().map(|factor| factor.size).eq(dsprites::SIZES);
+    let classes =
+        || rows(data).map(|row| columns.iter().map(|k| k.map_or(0, |k| row[k])).collect::<Vec<u32>>());
+    if !full {
+        let classes = classes().flatten().map(i64::from);
+        return npz.integers("latents_classes", &[data.len(), 5], classes);
+    }
+    let with_colour =
+        classes().flat_map(|row| std::iter::once(0).chain(row).map(i64::from).collect::<Vec<_>>());
+    npz.integers("latents_classes", &[data.len(), 6], with_colour)?;
+    let values = classes().flat_map(|row| {
+        let class = |k: usize| f64::from(row[k]);
+        // Evenly spaced with both ends included, as the published file lists them.
+        [1.0, 1.0 + class(0), 0.5 + 0.1 * class(1), class(2) * (TAU / 39.0), class(3) / 31.0, class(4) / 31.0]
+    });
+    npz.floats("latents_values", &[data.len(), 6], values)
+}

@@ -1,0 +1,75 @@
+//! Conversion: what is written is read back, and dSprites' layout is that of the published file.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs::File;
+use std::path::Path;
+use support::{factors, fixture, image, open_path, open_spec, shared};
+use unbraid_data::convert::{PixelType, write_npz};
+use unbraid_data::formats::npz::Npz;
+use unbraid_data::progress::Silent;
+use unbraid_data::{DataSet, registry::recognise};
+
+fn convert(data: &dyn DataSet, pixels: PixelType, path: &Path) {
+    write_npz(data, pixels, 0, File::create(path).unwrap(), &Silent).unwrap();
+}
+
+fn assert_same(left: &dyn DataSet, right: &dyn DataSet) {
+    assert_eq!((left.len(), left.shape()), (right.len(), right.shape()));
+    for index in (0..left.len()).step_by((left.len() / 500).max(1)) {
+        assert_eq!(image(left, index), image(right, index), "image {index}");
+        assert_eq!(factors(left, index), factors(right, index), "factors of image {index}");
+    }
+}
+
+#[test]
+fn a_reduced_grid_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("shapes.npz");
+    let shapes = open_spec("shapes(orientations=5, positions=8)").unwrap();
+    convert(shapes.as_ref(), PixelType::Bytes, &path);
+    assert_eq!(recognise(&path).unwrap().name, "dsprites");
+    let back = open_path("dsprites", &path).unwrap();
+    assert!(back.is_full_grid());
+    assert_same(shapes.as_ref(), back.as_ref());
+}
+
+#[test]
+fn other_data_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("digits.npz");
+    let digits = open_path("mnist", &fixture("mnist")).unwrap();
+    convert(digits.as_ref(), PixelType::Bytes, &path);
+    assert_eq!(recognise(&path).unwrap().name, "npz");
+    let back = open_path("npz", &path).unwrap();
+    assert_same(digits.as_ref(), back.as_ref());
+    assert_eq!(back.factors().unwrap().factors()[0].name, "digit");
+}
+
+#[test]
+fn points_need_floats() {
+    let pinwheel = open_spec("pinwheel").unwrap();
+    let bytes = write_npz(pinwheel.as_ref(), PixelType::Bytes, 0, std::io::Cursor::new(Vec::new()), &Silent);
+    assert!(bytes.unwrap_err().to_string().contains("floats hold any"));
+    write_npz(pinwheel.as_ref(), PixelType::Floats, 0, std::io::Cursor::new(Vec::new()), &Silent).unwrap();
+}
+
+/// The arrays of the complete file, byte for byte (images apart, which are compared elsewhere).
+#[test]
+fn classes_and_values_are_those_of_the_published_file() {
+    let Some(original) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("shapes.npz");
+    convert(open_spec("shapes").unwrap().as_ref(), PixelType::Bytes, &path);
+    let (mut left, mut right) = (Npz::open(&original).unwrap(), Npz::open(&path).unwrap());
+    assert_eq!(left.array("imgs").unwrap().header(), right.array("imgs").unwrap().header());
+    for array in ["latents_classes", "latents_values"] {
+        assert_eq!(left.array(array).unwrap().header(), right.array(array).unwrap().header());
+        let expected = left.array(array).unwrap().floats().unwrap();
+        let found = right.array(array).unwrap().floats().unwrap();
+        let furthest = expected.iter().zip(&found).map(|(l, r)| (l - r).abs()).fold(0.0, f64::max);
+        // NumPy's linspace adds and multiplies in another order: the last bit may differ.
+        assert!(furthest < 1e-15 * 8.0, "{array}: {furthest}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Points of the plane, coloured by their first factor: how data of two values is shown.
+
+use super::canvas::{Align, Canvas, Colour, FAINT_INK, INK};
+use super::sheet::thousands;
+use crate::failure::Outcome;
+use unbraid_data::random::Stream;
+use unbraid_data::{DataSet, FactorSpace};
+
+const SIDE: usize = 560;
+const MARGIN: usize = 40;
+/// Distinguishable with any common colour vision (Okabe and Ito, 2008).
+const PALETTE: [Colour; 7] = [
+    [0, 114, 178],
+    [230, 159, 0],
+    [0, 158, 115],
+    [204, 121, 167],
+    [213, 94, 0],
+    [86, 180, 233],
+    [150, 150, 60],
+];
+/// More points than this only make the picture black.
+const MOST_POINTS: usize = 20_000;
+
+/// Draws the points, with the same scale on both axes.
+///
+/// # Errors
+/// If a point cannot be read.
+///
+/// # Panics
+/// If the data has another number of values than two.
+pub fn draw(data: &dyn DataSet) -> Outcome<Canvas> {
+    assert_eq!(data.shape().values(), 2, "points of the plane");
+    let step = data.len().div_ceil(MOST_POINTS).max(1);
+    let mut points = Vec::new();
+    let mut values = vec![0; data.factors().map_or(0, FactorSpace::len)];
+    for index in (0..data.len()).step_by(step) {
+        let mut point = [0.0; 2];
+        data.write_image(index, Stream::new(0, "scatter").at(0).lane(0), &mut point)?;
+        data.factors_of(index, &mut values);
+        points.push((point, values.first().copied().unwrap_or(0)));
+    }
+    let reach =
+        points.iter().flat_map(|(point, _)| *point).fold(f32::MIN_POSITIVE, |reach, v| reach.max(v.abs()));
+    let mut canvas = Canvas::new(SIDE + 2 * MARGIN, SIDE + 2 * MARGIN);
+    let place = |value: f32| MARGIN as f32 + (value / reach + 1.0) / 2.0 * SIDE as f32;
+    canvas.fill(MARGIN, place(0.0) as usize, SIDE, 1, [220, 224, 230]);
+    canvas.fill(place(0.0) as usize, MARGIN, 1, SIDE, [220, 224, 230]);
+    for (point, class) in points {
+        // Up is positive, as in a graph.
+        canvas.disc((place(point[0]), place(-point[1])), 2.5, PALETTE[class as usize % PALETTE.len()]);
+    }
+    let title = format!("{}: {} points", data.name(), thousands(data.len()));
+    canvas.text(&title, MARGIN, MARGIN / 2, 20.0, Align::Left, INK);
+    canvas.text(&format!("±{reach:.2}"), MARGIN + SIDE, MARGIN + SIDE + 14, 12.0, Align::Right, FAINT_INK);
+    Ok(canvas)
+}
