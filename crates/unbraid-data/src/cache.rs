@@ -11,6 +11,7 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Data sets larger than this stay on disk, where the system keeps as much of them in its memory as there is room.
 pub const LARGEST_IN_MEMORY: u64 = 2 << 30;
@@ -122,10 +123,21 @@ fn decode_to_file(
     }
 }
 
-/// `$UNBRAID_CACHE`, else `unbraid` in the user's cache directory.
+static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps the files of this process in `directory` rather than in the user's cache; the first call counts. Tests use it
+/// to start from an empty cache, as environment variables cannot be set safely in a program with threads.
+pub fn keep_in(directory: PathBuf) {
+    CHOSEN.get_or_init(|| directory);
+}
+
+/// The chosen directory, else `$UNBRAID_CACHE`, else `unbraid` in the user's cache directory.
 fn directory() -> Option<PathBuf> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable("UNBRAID_CACHE")
+    CHOSEN
+        .get()
+        .cloned()
+        .or_else(|| variable("UNBRAID_CACHE"))
         .or_else(|| Some(variable("XDG_CACHE_HOME")?.join("unbraid")))
         .or_else(|| Some(variable("LOCALAPPDATA")?.join("unbraid").join("cache")))
         .or_else(|| Some(variable("HOME")?.join(".cache").join("unbraid")))

@@ -3,7 +3,11 @@
 //! The parsers here are our own where the crates that exist trust the file too much: a header that promises gigabytes
 //! must never make us allocate them.
 
+pub mod gzip;
+pub mod hdf5;
 pub mod idx;
+pub mod mat5;
+pub mod norb;
 pub mod npy;
 pub mod npz;
 pub mod npz_writer;

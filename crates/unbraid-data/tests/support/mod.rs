@@ -1,6 +1,8 @@
 //! What the tests share: where real data is, and small archives made on the spot.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub mod decoded;
+
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};

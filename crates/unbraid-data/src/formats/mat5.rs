@@ -1,0 +1,430 @@
+//! MATLAB's `.mat` files of level 5 (what MATLAB 5 to 7 and SciPy write): one numeric array, by name.
+//!
+//! A header of 128 bytes ends with a version and a mark of the byte order; elements follow, each a tag (type, length)
+//! and data padded to 8 bytes, or, if of at most 4 bytes, all in one 8-byte word. A variable is an element that holds
+//! four others (flags, dimensions, name, values), or a zlib stream of such an element. MATLAB stores values in the
+//! smallest type that holds them, whatever the class of the array.
+//!
+//! Files are read as streams: what a tag claims is never allocated, and values are read only after the caller has
+//! seen, and can refuse, the shape.
+
+use super::gzip::reason;
+use crate::error::{DataError, Result};
+use flate2::read::ZlibDecoder;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+const MATRIX: u32 = 14;
+const COMPRESSED: u32 = 15;
+/// Longer than any name or list of dimensions that MATLAB writes.
+const MAX_SMALL: u64 = 1024;
+/// The classes of numeric arrays: double, single, and integers of 8 to 64 bits.
+const NUMERIC: std::ops::RangeInclusive<u8> = 6..=15;
+
+/// Whether these are the first bytes of a level 5 file.
+pub fn is_header(bytes: &[u8]) -> bool {
+    bytes.get(..128).is_some_and(|header| ByteOrder::of(header).is_ok())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByteOrder {
+    Little,
+    Big,
+}
+
+impl ByteOrder {
+    /// From the 128 bytes of a file's header.
+    fn of(header: &[u8]) -> io::Result<Self> {
+        let (order, version) = match &header[126..128] {
+            b"IM" => (Self::Little, u16::from_le_bytes([header[124], header[125]])),
+            b"MI" => (Self::Big, u16::from_be_bytes([header[124], header[125]])),
+            other => return Err(invalid(format!("the byte order mark {other:?}"))),
+        };
+        match version {
+            0x0100 => Ok(order),
+            0x0200 => Err(invalid("a file of MATLAB 7.3 (save it with -v7)")),
+            other => Err(invalid(format!("version {other:#06x}"))),
+        }
+    }
+
+    fn word(self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Self::Little => u32::from_le_bytes(bytes),
+            Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
+}
+
+/// The start of an element.
+#[derive(Clone, Copy, Debug)]
+struct Tag {
+    kind: u32,
+    bytes: u64,
+    /// Data that stands in the tag itself.
+    small: Option<[u8; 4]>,
+}
+
+impl Tag {
+    /// Reads a tag; `None` at the end of the stream.
+    fn read(reader: &mut impl Read, order: ByteOrder) -> io::Result<Option<Self>> {
+        let mut start = [0; 1];
+        if reader.read(&mut start)? == 0 {
+            return Ok(None);
+        }
+        let mut rest = [0; 7];
+        reader.read_exact(&mut rest)?;
+        let [b, c, d, data @ ..] = rest;
+        let first = order.word([start[0], b, c, d]);
+        let (length, kind) = (first >> 16, first & 0xffff);
+        if length == 0 {
+            return Ok(Some(Self { kind, bytes: u64::from(order.word(data)), small: None }));
+        }
+        if length > 4 {
+            return Err(invalid(format!("a small element of {length} bytes")));
+        }
+        Ok(Some(Self { kind, bytes: u64::from(length), small: Some(data) }))
+    }
+
+    fn expect(reader: &mut impl Read, order: ByteOrder) -> io::Result<Self> {
+        Self::read(reader, order)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// The data of a short element, with its padding read over.
+    fn data(self, reader: &mut impl Read, what: &str) -> io::Result<Vec<u8>> {
+        if let Some(data) = self.small {
+            return Ok(data[..self.bytes as usize].to_vec());
+        }
+        if self.bytes > MAX_SMALL {
+            return Err(invalid(format!("{what} of {} bytes", self.bytes)));
+        }
+        let mut data = vec![0; self.bytes.next_multiple_of(8) as usize];
+        reader.read_exact(&mut data)?;
+        data.truncate(self.bytes as usize);
+        Ok(data)
+    }
+}
+
+/// How the values of an array are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Storage {
+    Signed(usize),
+    Unsigned(usize),
+    Single,
+    Double,
+}
+
+impl Storage {
+    fn from_kind(kind: u32) -> Option<Self> {
+        Some(match kind {
+            1 => Self::Signed(1),
+            2 => Self::Unsigned(1),
+            3 => Self::Signed(2),
+            4 => Self::Unsigned(2),
+            5 => Self::Signed(4),
+            6 => Self::Unsigned(4),
+            7 => Self::Single,
+            9 => Self::Double,
+            12 => Self::Signed(8),
+            13 => Self::Unsigned(8),
+            _ => return None,
+        })
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Signed(bytes) | Self::Unsigned(bytes) => bytes,
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+
+    /// A value as a byte, or in words what else it is.
+    fn byte(self, value: &[u8], order: ByteOrder) -> Result<u8, String> {
+        let mut bytes = [0; 8];
+        bytes[..value.len()].copy_from_slice(value);
+        if order == ByteOrder::Big {
+            bytes[..value.len()].reverse();
+        }
+        let raw = u64::from_le_bytes(bytes);
+        let float = match self {
+            Self::Unsigned(_) => return u8::try_from(raw).map_err(|_| raw.to_string()),
+            Self::Signed(size) => {
+                let unused = 64 - 8 * size as u32;
+                let signed = (raw << unused) as i64 >> unused;
+                return u8::try_from(signed).map_err(|_| signed.to_string());
+            }
+            Self::Single => f64::from(f32::from_bits(raw as u32)),
+            Self::Double => f64::from_bits(raw),
+        };
+        let byte = float as u8;
+        if f64::from(byte) == float { Ok(byte) } else { Err(float.to_string()) }
+    }
+}
+
+/// What a variable's header says.
+#[derive(Clone, Debug)]
+struct Header {
+    class: u8,
+    complex: bool,
+    shape: Vec<usize>,
+    name: String,
+}
+
+impl Header {
+    fn read(reader: &mut impl Read, order: ByteOrder) -> io::Result<Self> {
+        let flags = Tag::expect(reader, order)?.data(reader, "flags")?;
+        let dimensions = Tag::expect(reader, order)?.data(reader, "dimensions")?;
+        let name = Tag::expect(reader, order)?.data(reader, "a name")?;
+        let Some(&flags) = flags.first_chunk::<4>() else {
+            return Err(invalid(format!("flags of {} bytes", flags.len())));
+        };
+        let flags = order.word(flags);
+        let axes = dimensions.as_chunks::<4>().0.iter().map(|&axis| order.word(axis) as i32);
+        let shape: Option<Vec<usize>> = axes.clone().map(|axis| usize::try_from(axis).ok()).collect();
+        let shape = shape.ok_or_else(|| invalid(format!("the dimensions {:?}", axes.collect::<Vec<_>>())))?;
+        let name = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
+        Ok(Self { class: flags as u8, complex: flags & 0x800 != 0, shape, name })
+    }
+}
+
+/// A numeric array whose values are still to be read.
+pub struct Array<'a> {
+    path: PathBuf,
+    header: Header,
+    order: ByteOrder,
+    values: Box<dyn Read + 'a>,
+}
+
+impl std::fmt::Debug for Array<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Array")
+            .field("path", &self.path)
+            .field("header", &self.header)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Array<'a> {
+    /// Looks for a variable in the bytes of a file; `path` is for error messages.
+    ///
+    /// # Errors
+    /// If there is no such variable, it is no array of real numbers, or the file is damaged.
+    pub fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
+        let damaged = |error: io::Error| {
+            DataError::content(path, "file", reason(&error), "a whole MATLAB file of level 5")
+        };
+        let mut header = [0; 128];
+        file.read_exact(&mut header).map_err(damaged)?;
+        let order = ByteOrder::of(&header).map_err(damaged)?;
+        let mut others = Vec::new();
+        while let Some(tag) = Tag::read(&mut file, order).map_err(damaged)? {
+            let mut element = file.take(tag.bytes);
+            if tag.kind == MATRIX {
+                let header = Header::read(&mut element, order).map_err(damaged)?;
+                if header.name == name {
+                    return Self { path: path.to_owned(), header, order, values: Box::new(element) }
+                        .checked();
+                }
+                others.push(header.name);
+            } else if tag.kind == COMPRESSED {
+                let mut inflated = ZlibDecoder::new(element);
+                let inner = Tag::expect(&mut inflated, order).map_err(damaged)?;
+                if inner.kind == MATRIX {
+                    let header = Header::read(&mut inflated, order).map_err(damaged)?;
+                    if header.name == name {
+                        let values = Box::new(inflated);
+                        return Self { path: path.to_owned(), header, order, values }.checked();
+                    }
+                    others.push(header.name);
+                }
+                element = inflated.into_inner();
+            }
+            let left = element.limit();
+            if io::copy(&mut element, &mut io::sink()).map_err(damaged)? < left {
+                return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
+            }
+            file = element.into_inner();
+            others.truncate(16);
+        }
+        let found = if others.is_empty() { "none".to_owned() } else { format!("only {}", others.join(", ")) };
+        Err(DataError::content(path, "variables", found, format!("an array `{name}`")))
+    }
+
+    fn checked(self) -> Result<Self> {
+        if !NUMERIC.contains(&self.header.class) || self.header.complex {
+            let complex = if self.header.complex { "complex " } else { "" };
+            return Err(self.refuse(
+                format!("{complex}values of class {}", self.header.class),
+                "an array of real numbers",
+            ));
+        }
+        Ok(self)
+    }
+
+    /// The length of each axis; the **first** index is the fastest.
+    pub fn shape(&self) -> &[usize] {
+        &self.header.shape
+    }
+
+    /// An error about this array.
+    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+        DataError::content(&self.path, format!("array `{}`", self.header.name), found, expected)
+    }
+
+    /// Checks the exact shape.
+    ///
+    /// # Errors
+    /// If the shape is another.
+    pub fn expect_shape(&self, shape: &[usize]) -> Result<()> {
+        if self.header.shape == shape {
+            return Ok(());
+        }
+        Err(self.refuse(format!("shape {:?}", self.header.shape), format!("shape {shape:?}")))
+    }
+
+    /// All values, each of which must be a whole number from 0 to 255, in whatever type they are stored.
+    ///
+    /// # Errors
+    /// If a value is something else, or the file is damaged.
+    pub fn bytes(mut self) -> Result<Vec<u8>> {
+        let tag = match Tag::expect(&mut self.values, self.order) {
+            Ok(tag) => tag,
+            Err(error) => return Err(self.refuse(reason(&error), "values")),
+        };
+        let Some(storage) = Storage::from_kind(tag.kind) else {
+            return Err(self.refuse(format!("values of type {}", tag.kind), "integers or floats"));
+        };
+        let count = self.header.shape.iter().try_fold(1_u64, |count, &axis| count.checked_mul(axis as u64));
+        let expected = count.and_then(|count| count.checked_mul(storage.bytes() as u64));
+        if expected != Some(tag.bytes) {
+            let expected = format!("as many as shape {:?} has", self.header.shape);
+            let found = format!("{} bytes of values of {} bytes each", tag.bytes, storage.bytes());
+            return Err(self.refuse(found, expected));
+        }
+        let mut bytes = Vec::new();
+        if let Some(data) = tag.small {
+            self.convert(&data[..tag.bytes as usize], storage, &mut bytes)?;
+        } else {
+            let mut piece = vec![0; 1 << 16];
+            let mut left = tag.bytes;
+            while left > 0 {
+                let part = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                if let Err(error) = self.values.read_exact(&mut piece[..part]) {
+                    let found = format!("{} with {left} bytes to go", reason(&error));
+                    return Err(self.refuse(found, format!("{} bytes of values", tag.bytes)));
+                }
+                self.convert(&piece[..part], storage, &mut bytes)?;
+                left -= part as u64;
+            }
+        }
+        // Reading on to the end, past the padding, makes zlib compare its checksum.
+        match io::copy(&mut self.values.by_ref().take(9), &mut io::sink()) {
+            Ok(0..=8) => Ok(bytes),
+            Ok(_) => Err(self.refuse("more after its values", "the end of the array")),
+            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+        }
+    }
+
+    fn convert(&self, values: &[u8], storage: Storage, bytes: &mut Vec<u8>) -> Result<()> {
+        if storage == Storage::Unsigned(1) {
+            bytes.extend_from_slice(values);
+            return Ok(());
+        }
+        for value in values.chunks_exact(storage.bytes()) {
+            let byte = storage.byte(value, self.order);
+            bytes.push(byte.map_err(|found| self.refuse(found, "whole numbers from 0 to 255"))?);
+        }
+        Ok(())
+    }
+}
+
+fn invalid(message: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(bytes: &[u8]) -> Result<(Vec<usize>, Vec<u8>)> {
+        let array = Array::find(Path::new("x.mat"), Box::new(bytes), "im")?;
+        Ok((array.shape().to_vec(), array.bytes()?))
+    }
+
+    /// A big-endian file by hand, from the format's description: `im` = [7 8] in class double, stored as small bytes.
+    fn big_endian() -> Vec<u8> {
+        let mut file = vec![b' '; 124];
+        file.extend([0x01, 0x00, b'M', b'I']);
+        let words: [u32; 12] = [14, 48, 6, 8, 6, 0, 5, 8, 1, 2, 0x0002_0001, u32::from_be_bytes(*b"im\0\0")];
+        file.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+        file.extend([0, 2, 0, 2, 7, 8, 0, 0]);
+        file
+    }
+
+    #[test]
+    fn big_endian_and_small_elements() {
+        assert_eq!(parse(&big_endian()).unwrap(), (vec![1, 2], vec![7, 8]));
+    }
+
+    #[test]
+    fn every_storage_type_gives_bytes_or_says_what_it_holds() {
+        let little = ByteOrder::Little;
+        assert_eq!(Storage::Signed(1).byte(&[0xff], little), Err("-1".to_owned()));
+        assert_eq!(Storage::Signed(2).byte(&[200, 0], little), Ok(200));
+        assert_eq!(Storage::Unsigned(2).byte(&[1, 0], ByteOrder::Big), Err("256".to_owned()));
+        assert_eq!(Storage::Unsigned(8).byte(&[9, 0, 0, 0, 0, 0, 0, 0], little), Ok(9));
+        assert_eq!(Storage::Single.byte(&255_f32.to_be_bytes(), ByteOrder::Big), Ok(255));
+        assert_eq!(Storage::Double.byte(&0.5_f64.to_le_bytes(), little), Err("0.5".to_owned()));
+        assert_eq!(Storage::Double.byte(&f64::NAN.to_le_bytes(), little), Err("NaN".to_owned()));
+        assert_eq!(Storage::Double.byte(&256_f64.to_le_bytes(), little), Err("256".to_owned()));
+    }
+
+    #[test]
+    fn files_that_cannot_be_right() {
+        let mut wrong_mark = big_endian();
+        wrong_mark[126] = b'?';
+        let mut matlab_7_3 = big_endian();
+        matlab_7_3[124] = 2;
+        let mut other_name = big_endian();
+        other_name[172] = b'j';
+        let mut cell = big_endian();
+        cell[147] = 1;
+        let mut huge = big_endian();
+        huge[160..168].fill(0x7f);
+        let mut complex = big_endian();
+        complex[146] = 8;
+        let cases = [
+            (wrong_mark, "byte order mark"),
+            (matlab_7_3, "MATLAB 7.3"),
+            (other_name, "found only jm, expected an array `im`"),
+            (cell, "class 1"),
+            (huge, "as many as shape [2139062143, 2139062143] has"),
+            (complex, "complex"),
+            (big_endian()[..170].to_vec(), "an early end"),
+            (Vec::new(), "an early end"),
+        ];
+        for (file, expected) in cases {
+            let error = parse(&file).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+            let _ = parse(&[&big_endian()[..128], bytes.as_slice()].concat());
+        }
+
+        #[test]
+        fn mutated_files_never_panic(changes in prop::collection::vec((128_usize..192, any::<u8>()), 1..6)) {
+            let mut file = big_endian();
+            for (at, byte) in changes {
+                let last = file.len() - 1;
+                file[at.min(last)] = byte;
+            }
+            let _ = parse(&file);
+        }
+    }
+}

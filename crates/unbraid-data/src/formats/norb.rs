@@ -1,0 +1,262 @@
+//! NORB's binary matrix format, plain or gzip-compressed.
+//!
+//! Little-endian: a magic number that says the type of the elements, the number of axes, their lengths, and the
+//! elements, last index fastest. At least three lengths are stored; with fewer axes the last ones mean nothing.
+
+use super::gzip::{self, reason};
+use crate::error::{DataError, Result};
+use std::fmt;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// No published matrix has more than four.
+const MAX_AXES: usize = 8;
+
+/// The type of a matrix' elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// Unsigned bytes.
+    Byte,
+    /// Signed integers of 32 bits.
+    Integer,
+    /// Floats of 32 bits.
+    Single,
+    /// Floats of 64 bits.
+    Double,
+}
+
+impl Element {
+    fn from_magic(magic: u32) -> Option<Self> {
+        match magic {
+            0x1E3D_4C55 => Some(Self::Byte),
+            0x1E3D_4C54 => Some(Self::Integer),
+            0x1E3D_4C51 => Some(Self::Single),
+            0x1E3D_4C53 => Some(Self::Double),
+            _ => None,
+        }
+    }
+
+    /// Bytes of one element.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Integer | Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Byte => "unsigned bytes",
+            Self::Integer => "32-bit integers",
+            Self::Single => "32-bit floats",
+            Self::Double => "64-bit floats",
+        })
+    }
+}
+
+/// An open matrix: its header is known, its elements are still to be read.
+pub struct Matrix {
+    path: PathBuf,
+    element: Element,
+    shape: Vec<usize>,
+    bytes: usize,
+    elements: Box<dyn Read + Send>,
+}
+
+impl fmt::Debug for Matrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Matrix")
+            .field("path", &self.path)
+            .field("element", &self.element)
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Matrix {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// If the file is missing or its header is damaged.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::read(path, gzip::open(path)?)
+    }
+
+    /// Reads a header from bytes that are not compressed; `path` is for error messages.
+    ///
+    /// # Errors
+    /// If the header is damaged.
+    pub fn read(path: &Path, mut elements: Box<dyn Read + Send>) -> Result<Self> {
+        let refuse = |found: String, expected: &str| DataError::content(path, "header", found, expected);
+        let mut word = || {
+            let mut bytes = [0; 4];
+            match elements.read_exact(&mut bytes) {
+                Ok(()) => Ok(u32::from_le_bytes(bytes)),
+                Err(error) => Err(refuse(reason(&error), "a whole NORB header")),
+            }
+        };
+        let magic = word()?;
+        let element = Element::from_magic(magic).ok_or_else(|| {
+            let expected = "0x1e3d4c55 (bytes), 54 (integers), 51 or 53 (floats) at the end";
+            refuse(format!("the magic number {magic:#010x}"), expected)
+        })?;
+        let axes = word()? as usize;
+        if !(1..=MAX_AXES).contains(&axes) {
+            return Err(refuse(format!("{} axes", axes as u32 as i32), "1 to 8"));
+        }
+        let mut shape = Vec::with_capacity(MAX_AXES);
+        for _ in 0..axes.max(3) {
+            shape.push(word()?);
+        }
+        shape.truncate(axes);
+        let lengths: Option<Vec<usize>> = shape
+            .iter()
+            .map(|&axis| usize::try_from(axis as i32).ok().filter(|&length| length > 0))
+            .collect();
+        let sized = lengths.and_then(|shape| {
+            let count = |bytes: usize, &axis: &usize| bytes.checked_mul(axis);
+            let bytes = shape.iter().try_fold(element.bytes(), count)?;
+            Some((shape, bytes))
+        });
+        let Some((shape, bytes)) = sized else {
+            let signed: Vec<i32> = shape.iter().map(|&axis| axis as i32).collect();
+            return Err(refuse(format!("shape {signed:?}"), "a shape that can exist"));
+        };
+        Ok(Self { path: path.to_owned(), element, shape, bytes, elements })
+    }
+
+    /// The length of each axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
+    /// An error about this matrix.
+    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+        DataError::content(&self.path, "matrix", found, expected)
+    }
+
+    /// Checks the type and the lengths of all axes after the first.
+    ///
+    /// # Errors
+    /// If they are others.
+    pub fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
+        if self.element != element {
+            return Err(self.refuse(self.element.to_string(), element.to_string()));
+        }
+        if self.shape[1..] != *inner {
+            let expected: String = inner.iter().map(|length| format!(", {length}")).collect();
+            return Err(self.refuse(format!("shape {:?}", self.shape), format!("shape [n{expected}]")));
+        }
+        Ok(())
+    }
+
+    /// Streams the raw elements in pieces of at most `piece_bytes`, in order, then makes sure that the file ends there.
+    ///
+    /// # Errors
+    /// If the file ends early or late, is damaged, or `take` refuses a piece.
+    pub fn stream(mut self, piece_bytes: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut piece = vec![0; piece_bytes.min(self.bytes)];
+        let mut done = 0;
+        while done < self.bytes {
+            let wanted = (self.bytes - done).min(piece.len());
+            let part = &mut piece[..wanted];
+            if let Err(error) = self.elements.read_exact(part) {
+                let found = format!("{} within bytes {done} to {}", reason(&error), done + wanted);
+                return Err(self.refuse(found, format!("{} bytes of elements", self.bytes)));
+            }
+            take(part)?;
+            done += wanted;
+        }
+        // Reading on to the end makes gzip compare its checksum.
+        match io::copy(&mut self.elements.by_ref().take(1), &mut io::sink()) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.refuse("more bytes than its shape has", format!("{} bytes", self.bytes))),
+            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+        }
+    }
+
+    /// All elements of a matrix of integers.
+    ///
+    /// # Errors
+    /// As [`Matrix::stream`].
+    ///
+    /// # Panics
+    /// If the elements are no integers; see [`Matrix::expect`].
+    pub fn integers(self) -> Result<Vec<i32>> {
+        assert_eq!(self.element, Element::Integer, "elements are checked before they are read");
+        let mut integers = Vec::new();
+        self.stream(1 << 16, |piece| {
+            integers.extend(piece.as_chunks::<4>().0.iter().map(|&bytes| i32::from_le_bytes(bytes)));
+            Ok(())
+        })?;
+        Ok(integers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(bytes: &[u8]) -> Result<Vec<u8>> {
+        let matrix = Matrix::read(Path::new("x.mat"), Box::new(io::Cursor::new(bytes.to_vec())))?;
+        let mut elements = Vec::new();
+        matrix.stream(64, |piece| {
+            elements.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(elements)
+    }
+
+    fn bytes(words: &[u32], elements: &[u8]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).chain(elements.iter().copied()).collect()
+    }
+
+    /// Two axes, so the third stored length means nothing.
+    #[test]
+    fn a_matrix_of_bytes() {
+        let file = bytes(&[0x1E3D_4C55, 2, 2, 3, 77], &[1, 2, 3, 4, 5, 6]);
+        assert_eq!(parse(&file).unwrap(), [1, 2, 3, 4, 5, 6]);
+        let error = parse(&file[..file.len() - 1]).unwrap_err().to_string();
+        assert!(error.contains("an early end"), "{error}");
+        let error = parse(&[file.as_slice(), b"!"].concat()).unwrap_err().to_string();
+        assert!(error.contains("more bytes"), "{error}");
+    }
+
+    #[test]
+    fn headers_that_cannot_be_right() {
+        let cases: [(&[u32], &str); 6] = [
+            (&[0x1E3D_4C56, 1, 1, 1, 1], "0x1e3d4c56"),
+            (&[0x1E3D_4C55, 0, 1, 1, 1], "0 axes"),
+            (&[0x1E3D_4C55, u32::MAX, 1, 1, 1], "-1 axes"),
+            (&[0x1E3D_4C55, 3, 1, u32::MAX, 1], "shape [1, -1, 1]"),
+            (&[0x1E3D_4C53, 3, 0x7fff_ffff, 0x7fff_ffff, 4], "a shape that can exist"),
+            (&[0x1E3D_4C54, 1, 1], "a whole NORB header"),
+        ];
+        for (words, expected) in cases {
+            let error = parse(&bytes(words, &[])).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+        }
+
+        #[test]
+        fn arbitrary_headers_never_panic(words in prop::collection::vec(any::<u32>(), 0..12), rest: Vec<u8>) {
+            let _ = parse(&bytes(&[&[0x1E3D_4C55], words.as_slice()].concat(), &rest));
+            let _ = parse(&bytes(&[&[0x1E3D_4C54, 2], words.as_slice()].concat(), &rest));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! MPI3D: a robot arm that holds an object, simulated or photographed (Gondal et al., 2019).
+//!
+//! An `.npz` with one array, `images`: the full grid in order, 64 x 64 x 3. Toy, realistic and real have 1,036,800
+//! images; complex, with real-world objects, has 460,800. That is 12.7 GB of pixels: where the archive stores them
+//! uncompressed they are read in place, else they are inflated once into the cache.
+
+use crate::cache::{self, Keep};
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::{DataError, Result};
+use crate::factors::{Factor, FactorSpace};
+use crate::fingerprint::Fingerprint;
+use crate::formats::npz::{ArrayReader, Npz};
+use crate::progress::Progress;
+use crate::request::Request;
+use crate::storage::{ByteImages, Pixels};
+use crate::stored::StoredImages;
+use crate::table::FactorTable;
+use std::path::Path;
+
+/// Names of the factors; the last is the fastest.
+pub const FACTORS: [&str; 7] = [
+    "object colour",
+    "object shape",
+    "object size",
+    "camera height",
+    "background colour",
+    "horizontal axis",
+    "vertical axis",
+];
+/// The published grids.
+const GRIDS: [Sizes; 2] = [[6, 6, 2, 3, 3, 40, 40], [4, 4, 2, 3, 3, 40, 40]];
+const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
+pub(crate) const SIZES: (&str, &str) =
+    ("sizes", "number of values of each factor, for other grids than the published: 4x4x2x3x3x40x40");
+
+/// The number of values of each factor.
+pub type Sizes = [usize; 7];
+
+/// Whether the archive's `images` are as many as one of the published grids has.
+pub(crate) fn recognise(path: &Path) -> bool {
+    let Ok(mut npz) = Npz::open(path) else { return false };
+    npz.array("images").is_ok_and(|images| {
+        let grid = |sizes: &Sizes| images.expect_shape(&[sizes.iter().product(), 64, 64, 3]).is_ok();
+        images.expect_bytes().is_ok() && GRIDS.iter().any(grid)
+    })
+}
+
+pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    let sizes = request.text(SIZES.0)?.map(parse_sizes).transpose()?;
+    Ok(Box::new(read(request.path()?, sizes, request.progress)?))
+}
+
+fn parse_sizes(text: &str) -> Result<Sizes> {
+    let refuse = || {
+        let expected = "seven numbers of at least 1, such as 4x4x2x3x3x40x40";
+        DataError::value("option `sizes` of data set `mpi3d`", format!("\"{text}\""), expected)
+    };
+    let sizes: Result<Vec<usize>, _> = text.split('x').map(|size| size.trim().parse()).collect();
+    let sizes: Sizes = sizes.ok().and_then(|sizes| sizes.try_into().ok()).ok_or_else(refuse)?;
+    let images = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+    if images.is_none_or(|images| images == 0) { Err(refuse()) } else { Ok(sizes) }
+}
+
+/// Reads an MPI3D file; without `sizes`, the grid follows from the number of images.
+///
+/// # Errors
+/// If the file is missing or damaged, or has another number of images.
+pub fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -> Result<StoredImages> {
+    let mut npz = Npz::open(path)?;
+    let images = npz.array("images")?;
+    images.expect_bytes()?;
+    images.expect_axes(4)?;
+    let len = images.header().shape[0];
+    let sizes = match sizes {
+        Some(sizes) => {
+            images.expect_shape(&[sizes.iter().product(), 64, 64, 3])?;
+            sizes
+        }
+        None => *GRIDS.iter().find(|sizes| sizes.iter().product::<usize>() == len).ok_or_else(|| {
+            images
+                .refuse(format!("{len} images"), "1036800, or 460800 (complex); say other grids with `sizes`")
+        })?,
+    };
+    images.expect_shape(&[len, 64, 64, 3])?;
+    let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
+    let pixels = match images.stored_offset()? {
+        Some(offset) => ByteImages::in_file(SHAPE.values(), len, path, offset)?,
+        None => inflate(images, len, &fingerprint, progress)?,
+    };
+    let factors = FACTORS.iter().zip(sizes).map(|(name, size)| Factor::new(*name, size)).collect();
+    let table = FactorTable::grid(FactorSpace::new(factors));
+    Ok(StoredImages::new("mpi3d", SHAPE, Pixels::Bytes(pixels), Some(table), fingerprint))
+}
+
+fn inflate(
+    images: ArrayReader<'_>,
+    len: usize,
+    fingerprint: &Fingerprint,
+    progress: &dyn Progress,
+) -> Result<ByteImages> {
+    let key = Fingerprint::Recipe(format!("mpi3d 1 {}", fingerprint.compute()?)).compute()?;
+    cache::images(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
+        // Counted in bytes: the pieces of the stream are no whole images.
+        progress.start("Inflating MPI3D", (len * SHAPE.values()) as u64);
+        images.stream(|piece| {
+            progress.advance(piece.len() as u64);
+            sink(piece)
+        })?;
+        progress.finish();
+        Ok(())
+    })
+}

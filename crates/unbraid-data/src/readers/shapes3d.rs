@@ -1,0 +1,107 @@
+//! Shapes3D: an object in a room, made from six factors (Burgess and Kim, 2018).
+//!
+//! The published `3dshapes.h5` has `images` (n, 64, 64, 3) and `labels` (n, 6), which are physical values: hues, a
+//! scale, a shape and an angle. The sorted distinct values of each column become its classes, so subsets of the file
+//! work too. Its 5.9 GB of pixels are too many for memory and slow to reach in compressed chunks: they are unpacked
+//! once into the cache.
+
+use crate::cache::{self, Keep};
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::Result;
+use crate::factors::{Factor, FactorSpace};
+use crate::fingerprint::Fingerprint;
+use crate::formats::hdf5::{Array, Element, File};
+use crate::progress::Progress;
+use crate::request::Request;
+use crate::storage::Pixels;
+use crate::stored::StoredImages;
+use crate::table::FactorTable;
+use std::path::Path;
+
+/// Names of the factors; the last is the fastest.
+pub const FACTORS: [&str; 6] = ["floor hue", "wall hue", "object hue", "scale", "shape", "orientation"];
+/// The number of values of each factor of the complete file.
+pub const SIZES: [usize; 6] = [10, 10, 10, 8, 4, 15];
+const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
+
+/// Whether the file has Shapes3D's arrays.
+pub(crate) fn recognise(path: &Path) -> bool {
+    let is_hdf5 = path.is_file() && path.extension().is_some_and(|end| end == "h5" || end == "hdf5");
+    is_hdf5 && File::open(path).and_then(|file| arrays(&file)).is_ok()
+}
+
+pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    Ok(Box::new(read(request.path()?, request.progress)?))
+}
+
+/// Reads a Shapes3D file.
+///
+/// # Errors
+/// If the file is missing, damaged, or not Shapes3D.
+pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+    let file = File::open(path)?;
+    let (images, labels) = arrays(&file)?;
+    let len = images.shape()[0];
+    let table = table(&labels)?;
+    let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
+    let key = Fingerprint::Recipe(format!("shapes3d 1 {}", fingerprint.compute()?)).compute()?;
+    let images = cache::images(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
+        progress.start("Unpacking Shapes3D", len as u64);
+        images.stream(|rows| {
+            progress.advance((rows.len() / SHAPE.values()) as u64);
+            sink(rows)
+        })?;
+        progress.finish();
+        Ok(())
+    })?;
+    Ok(StoredImages::new("shapes3d", SHAPE, Pixels::Bytes(images), Some(table), fingerprint))
+}
+
+/// Images and labels, of matching shapes.
+fn arrays(file: &File) -> Result<(Array, Array)> {
+    let images = file.array("images")?;
+    images.expect(Element::Byte, &[64, 64, 3])?;
+    let labels = file.array("labels")?;
+    labels.expect(Element::Double, &[FACTORS.len()])?;
+    if labels.shape()[0] != images.shape()[0] {
+        let expected = format!("{}, one for each of the `images`", images.shape()[0]);
+        return Err(labels.refuse(format!("{} rows", labels.shape()[0]), expected));
+    }
+    Ok((images, labels))
+}
+
+/// Turns physical values into classes.
+fn table(labels: &Array) -> Result<FactorTable> {
+    let values = labels.floats()?;
+    let complete = values.len() == FACTORS.len() * SIZES.iter().product::<usize>();
+    let mut rows = vec![0; values.len()];
+    let mut factors = Vec::new();
+    for (k, (&name, &size)) in FACTORS.iter().zip(&SIZES).enumerate() {
+        let column = || values[k..].iter().step_by(FACTORS.len());
+        let mut distinct = Vec::new();
+        for (row, &value) in column().enumerate() {
+            if !value.is_finite() {
+                return Err(labels.refuse(format!("{name} {value} for image {row}"), "a number"));
+            }
+            if let Err(place) = distinct.binary_search_by(|other: &f64| other.total_cmp(&value)) {
+                distinct.insert(place, value);
+            }
+            // Checked at once, so that a column without repetition does not become a list of all images.
+            if distinct.len() > size {
+                let found = format!("more than {size} values of {name}, the last {value} for image {row}");
+                return Err(labels.refuse(found, format!("at most {size}")));
+            }
+        }
+        if complete && distinct.len() != size {
+            let found = format!("{} values of {name} in {} images", distinct.len(), rows.len() / 6);
+            return Err(labels.refuse(found, format!("{size}, as in the published file")));
+        }
+        for (row, value) in column().enumerate() {
+            let class = distinct.binary_search_by(|other| other.total_cmp(value)).unwrap_or_default();
+            rows[row * FACTORS.len() + k] = class as u32;
+        }
+        factors.push(Factor::labelled(name, distinct.iter().map(|value| format!("{value:.2}"))));
+    }
+    FactorTable::from_rows(FactorSpace::new(factors), rows)
+        .map_err(|(row, k)| labels.refuse(format!("row {row}"), format!("a known {}", FACTORS[k])))
+}

@@ -1,0 +1,140 @@
+//! Shapes3D, on six images in every layout in the wild. The files were written by `fixtures/make_shapes3d.py` (h5py):
+//! contiguous, chunked and compressed, shuffled, growing, each as the oldest and the newest version of the format.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+use support::decoded::{bytes, names_and_sizes, open, open_at, pattern, refused, written};
+use support::{factors, fixture};
+use unbraid_data::DataSpec;
+use unbraid_data::formats::hdf5::{Element, File};
+
+const LAYOUTS: [&str; 5] = ["contiguous", "image_chunks", "automatic_chunks", "odd_chunks", "growing"];
+
+#[test]
+fn every_layout_gives_the_same_images_and_factors() {
+    for version in ["earliest", "latest"] {
+        for layout in LAYOUTS {
+            let path = fixture(&format!("shapes3d/{version}_{layout}.h5"));
+            let data = open(&DataSpec::at(&path)).unwrap();
+            assert_eq!((data.name(), data.len()), ("shapes3d", 6));
+            assert_eq!(data.shape().to_string(), "64 x 64 x 3");
+            let sizes = [2, 1, 1, 1, 1, 3];
+            let names = ["floor hue", "wall hue", "object hue", "scale", "shape", "orientation"];
+            assert_eq!(names_and_sizes(data.as_ref()), names.into_iter().zip(sizes).collect::<Vec<_>>());
+            assert_eq!(data.factors().unwrap().factors()[5].labels, ["-30.00", "0.00", "30.00"]);
+            for i in 0..6 {
+                assert_eq!(bytes(data.as_ref(), i), pattern(i), "image {i} of {}", path.display());
+                let values = [i as u32 / 3, 0, 0, 0, 0, i as u32 % 3];
+                assert_eq!(factors(data.as_ref(), i), values);
+                assert_eq!(data.index_of(&values), Some(i));
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_that_were_never_written_are_zero() {
+    for version in ["earliest", "latest"] {
+        let data = open_at("shapes3d", fixture(&format!("shapes3d/{version}_sparse.h5"))).unwrap();
+        for i in 0..6 {
+            let expected = if (2..4).contains(&i) { vec![0; 64 * 64 * 3] } else { pattern(i) };
+            assert_eq!(bytes(data.as_ref(), i), expected, "image {i}, {version}");
+        }
+    }
+}
+
+#[test]
+fn a_path_that_is_missing_or_a_directory() {
+    refused("shapes3d", Path::new("/no/such/file.h5"), &["cannot open"]);
+    refused("shapes3d", &fixture("shapes3d"), &["found a directory", "a file"]);
+}
+
+#[test]
+fn empty_garbage_and_truncated_files() {
+    for content in
+        [&b""[..], &b"garbage ".repeat(100), b"\x89HDF\r\n\x1a\n", b"\x89HDF\r\n\x1a\n\x02\x08\x08"]
+    {
+        let (_directory, path) = written("x.h5", content);
+        refused("shapes3d", &path, &["expected"]);
+    }
+    for layout in LAYOUTS {
+        let content = fs::read(fixture(&format!("shapes3d/earliest_{layout}.h5"))).unwrap();
+        for length in [content.len() / 2, content.len() * 9 / 10] {
+            let (_directory, path) = written("x.h5", &content[..length]);
+            refused("shapes3d", &path, &["expected"]);
+        }
+    }
+}
+
+/// Fletcher's checksum and zlib's see every changed byte of a chunk.
+#[test]
+fn a_flipped_byte_in_a_chunk() {
+    let mut content = fs::read(fixture("shapes3d/earliest_odd_chunks.h5")).unwrap();
+    // The labels are at the end of the file, the descriptions at its start.
+    let middle = content.len() / 2;
+    content[middle] ^= 0x55;
+    let (_directory, path) = written("x.h5", &content);
+    refused("shapes3d", &path, &["array `images`", "in rows"]);
+}
+
+#[test]
+fn arrays_that_do_not_fit() {
+    let cases: [(&str, &[&str]); 7] = [
+        ("no_labels", &["array `labels`"]),
+        ("type", &["array `images`", "neither uint8 nor float64", "uint8"]),
+        ("label_type", &["array `labels`", "neither uint8 nor float64", "expected float64"]),
+        ("shape", &["array `images`", "[6, 64, 64, 1]", "[n, 64, 64, 3]"]),
+        ("count", &["array `labels`", "5 rows", "6, one for each"]),
+        ("nan", &["scale NaN for image 4", "a number"]),
+        ("grid", &["more than 4 values of shape, the last 4 for image 4", "at most 4"]),
+    ];
+    for (name, parts) in cases {
+        refused("shapes3d", &fixture(&format!("shapes3d/bad_{name}.h5")), parts);
+    }
+}
+
+/// No chunk was ever written, so every pixel would be a fill value: 5.9 GB out of 1.6 KB.
+#[test]
+fn a_description_that_promises_gigabytes() {
+    let parts = ["array `images`", "[480000, 64, 64, 3]", "no more than a file of 1672 bytes can hold"];
+    refused("shapes3d", &fixture("shapes3d/bad_promise.h5"), &parts);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Most bytes of a small file are metadata; half of the changes go to its first 2 KB, where the arrays are described.
+    #[test]
+    fn mutated_files_never_panic(
+        version in prop::sample::select(vec!["earliest", "latest"]),
+        layout in prop::sample::select(LAYOUTS.to_vec()),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), any::<u8>()), 1..5),
+    ) {
+        let mut content = fs::read(fixture(&format!("shapes3d/{version}_{layout}.h5"))).unwrap();
+        for (at, start, byte) in changes {
+            let at = at.index(if start { 2048 } else { content.len() });
+            content[at] = byte;
+        }
+        let (_directory, path) = written("x.h5", &content);
+        if let Ok(file) = File::open(&path) {
+            for name in ["images", "labels"] {
+                let Ok(array) = file.array(name) else { continue };
+                // The ratio of sizes allows 80 MB here; readers check the shape first.
+                if array.shape().iter().product::<usize>() > 1 << 20 {
+                    continue;
+                }
+                if array.expect(Element::Byte, &[64, 64, 3]).is_ok() {
+                    let _ = array.stream(|_| Ok(()));
+                }
+                if array.expect(Element::Double, &[6]).is_ok() {
+                    let _ = array.floats();
+                }
+            }
+        }
+    }
+}
