@@ -6,6 +6,7 @@ use crate::factors::FactorSpace;
 use crate::random::{Lane, Stream};
 use crate::request::Request;
 use rand::seq::SliceRandom;
+use std::fmt;
 
 /// Options that every data set understands (those with files of their own for train and test only the first).
 pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
@@ -125,10 +126,15 @@ impl Plan {
 }
 
 /// Some images of another data set.
-#[derive(Debug)]
 pub struct Subset {
     data: Box<dyn DataSet>,
     indices: Vec<u32>,
+}
+
+impl fmt::Debug for Subset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subset").field("data", &self.data).field("len", &self.indices.len()).finish()
+    }
 }
 
 impl DataSet for Subset {

@@ -7,9 +7,9 @@ use crate::fingerprint::Fingerprint;
 use crate::random::Lane;
 use crate::storage::Pixels;
 use crate::table::FactorTable;
+use std::fmt;
 
 /// Images that were read from somewhere.
-#[derive(Debug)]
 pub struct StoredImages {
     name: String,
     shape: ImageShape,
@@ -17,6 +17,17 @@ pub struct StoredImages {
     factors: Option<FactorTable>,
     fingerprint: Fingerprint,
     image_names: Vec<String>,
+}
+
+impl fmt::Debug for StoredImages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredImages")
+            .field("name", &self.name)
+            .field("shape", &self.shape)
+            .field("pixels", &self.pixels)
+            .field("factors", &self.factors)
+            .finish_non_exhaustive()
+    }
 }
 
 impl StoredImages {

@@ -1,15 +1,16 @@
 //! The factors of every image: the grid itself where it is full, else a table.
 
 use crate::factors::FactorSpace;
+use std::fmt;
 
 /// Which factors each image has.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FactorTable {
     space: FactorSpace,
     rows: Rows,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Rows {
     /// Image `i` is grid point `i`; nothing needs to be stored.
     Grid,
@@ -17,6 +18,16 @@ enum Rows {
     Shuffled { values: Vec<u32>, image: Vec<u32> },
     /// Any rows.
     Listed { values: Vec<u32> },
+}
+
+/// Shows the factors, not the rows of all images.
+impl fmt::Debug for FactorTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FactorTable")
+            .field("space", &self.space)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl FactorTable {

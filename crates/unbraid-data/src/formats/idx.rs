@@ -1,9 +1,8 @@
 //! The idx format of MNIST: two zero bytes, a type, the number of axes, their lengths (big-endian), and the elements.
 
 use crate::error::{DataError, Result};
-use crate::formats::npz::open_file;
-use flate2::read::MultiGzDecoder;
-use std::io::{BufReader, Read};
+use crate::formats::gzip;
+use std::io::Read;
 use std::path::Path;
 
 /// The type code of unsigned bytes, the only one that images and labels use.
@@ -23,11 +22,7 @@ pub struct ByteArray {
 /// # Errors
 /// If the file is missing, damaged, or something else.
 pub fn read(path: &Path, axes: usize) -> Result<ByteArray> {
-    let mut file = BufReader::new(open_file(path)?);
-    let mut start = [0; 2];
-    let compressed = file.read_exact(&mut start).is_ok() && start == [0x1f, 0x8b];
-    let file = BufReader::new(open_file(path)?);
-    if compressed { parse(path, axes, MultiGzDecoder::new(file)) } else { parse(path, axes, file) }
+    parse(path, axes, gzip::open(path)?)
 }
 
 fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {

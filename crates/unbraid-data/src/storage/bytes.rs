@@ -2,21 +2,31 @@
 
 use crate::error::{DataError, Result};
 use std::cell::RefCell;
+use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Images of values 0 to 255, one after the other.
-#[derive(Debug)]
 pub struct ByteImages {
     values_per_image: usize,
     len: usize,
     place: Place,
 }
 
-#[derive(Debug)]
 enum Place {
     Memory(Vec<u8>),
     File { path: PathBuf, file: File, offset: u64 },
+}
+
+/// Shows how many images there are and where, not gigabytes of pixels.
+impl fmt::Debug for ByteImages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match &self.place {
+            Place::Memory(_) => "memory".to_owned(),
+            Place::File { path, .. } => path.display().to_string(),
+        };
+        f.debug_struct("ByteImages").field("len", &self.len).field("place", &place).finish_non_exhaustive()
+    }
 }
 
 thread_local! {

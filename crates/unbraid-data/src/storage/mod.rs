@@ -7,9 +7,9 @@ pub use bits::BitImages;
 pub use bytes::ByteImages;
 
 use crate::error::Result;
+use std::fmt;
 
 /// The pixels of a data set, in the most compact of the forms that hold them exactly.
-#[derive(Debug)]
 pub enum Pixels {
     /// Black and white, eight pixels a byte.
     Bits(BitImages),
@@ -22,6 +22,16 @@ pub enum Pixels {
         /// All values.
         values: Vec<f32>,
     },
+}
+
+impl fmt::Debug for Pixels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bits(images) => images.fmt(f),
+            Self::Bytes(images) => images.fmt(f),
+            Self::Floats { .. } => f.debug_struct("Floats").field("len", &self.len()).finish_non_exhaustive(),
+        }
+    }
 }
 
 impl Pixels {

@@ -7,9 +7,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use unbraid_data::formats::npy::{ElementType, Header};
-use unbraid_data::progress::Silent;
 use unbraid_data::random::{Lane, Stream};
-use unbraid_data::{DataSet, DataSpec, FactorSpace, open};
+use unbraid_data::{DataSet, DataSpec, FactorSpace};
 
 /// A file or directory of the larger shared data, or `None` with a clear word that the test skips.
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -32,11 +31,11 @@ pub fn noise() -> Lane {
 }
 
 pub fn open_spec(spec: &str) -> unbraid_data::Result<Box<dyn DataSet>> {
-    open(&spec.parse::<DataSpec>()?, &Silent)
+    decoded::open(&spec.parse::<DataSpec>()?)
 }
 
 pub fn open_path(name: &str, path: &Path) -> unbraid_data::Result<Box<dyn DataSet>> {
-    open(&DataSpec::named(name).with_path(path), &Silent)
+    decoded::open_at(name, path)
 }
 
 /// The error of opening, in words.
