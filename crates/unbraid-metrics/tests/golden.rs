@@ -1,0 +1,62 @@
+//! Scores on the codes of two published models against the reference implementation's own numbers.
+
+mod common;
+
+use common::{MODELS, assert_close, assert_matrix_close, load};
+use unbraid_metrics::scores::{
+    HistogramParameters, IrsParameters, gaussian_total_correlation, gaussian_wasserstein_correlation, irs,
+    mig, modularity, mutual_info_score,
+};
+
+#[test]
+fn histogram_scores() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let (codes, factors) = (golden.codes_train.view(), golden.factors_train.view());
+        let parameters = HistogramParameters::default();
+        let found = mig(codes, factors, &parameters).unwrap();
+        assert_matrix_close(
+            &format!("{model} mi_matrix"),
+            &found.mutual_information,
+            &golden.matrix("mi_matrix"),
+            1e-6,
+        );
+        assert_close(&format!("{model} mig"), found.value, golden.number("mig"), 1e-6);
+        let found = modularity(codes, factors, &parameters).unwrap();
+        assert_close(&format!("{model} modularity"), found, golden.number("modularity"), 1e-6);
+        let found = mutual_info_score(codes, &parameters).unwrap();
+        assert_close(&format!("{model} mutual_info_score"), found, golden.number("mutual_info_score"), 1e-6);
+    }
+}
+
+#[test]
+fn interventional_robustness() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let found =
+            irs(golden.codes_train.view(), golden.factors_train.view(), &IrsParameters::default()).unwrap();
+        assert_matrix_close(
+            &format!("{model} irs_matrix"),
+            &found.matrix,
+            &golden.matrix("irs_matrix"),
+            1e-6,
+        );
+        assert_close(&format!("{model} irs"), found.value, golden.number("irs"), 1e-6);
+    }
+}
+
+#[test]
+fn gaussian_scores() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let codes = golden.codes_train.view();
+        let found = gaussian_total_correlation(codes).unwrap();
+        let key = "gaussian_total_correlation";
+        assert_close(&format!("{model} {key}"), found, golden.number(key), 1e-6);
+        let found = gaussian_wasserstein_correlation(codes).unwrap();
+        let key = "gaussian_wasserstein_correlation";
+        assert_close(&format!("{model} {key}"), found.value, golden.number(key), 1e-6);
+        let key = "gaussian_wasserstein_correlation_norm";
+        assert_close(&format!("{model} {key}"), found.normalised, golden.number(key), 1e-6);
+    }
+}
