@@ -3,6 +3,7 @@
 pub mod error;
 pub mod information;
 mod input;
+pub mod learners;
 mod linear_algebra;
 mod numeric;
 pub mod random;

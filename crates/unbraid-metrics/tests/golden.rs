@@ -4,8 +4,8 @@ mod common;
 
 use common::{MODELS, assert_close, assert_matrix_close, load};
 use unbraid_metrics::scores::{
-    HistogramParameters, IrsParameters, gaussian_total_correlation, gaussian_wasserstein_correlation, irs,
-    mig, modularity, mutual_info_score,
+    DciParameters, HistogramParameters, IrsParameters, dci, gaussian_total_correlation,
+    gaussian_wasserstein_correlation, irs, mig, modularity, mutual_info_score,
 };
 
 #[test]
@@ -58,5 +58,29 @@ fn gaussian_scores() {
         assert_close(&format!("{model} {key}"), found.value, golden.number(key), 1e-6);
         let key = "gaussian_wasserstein_correlation_norm";
         assert_close(&format!("{model} {key}"), found.normalised, golden.number(key), 1e-6);
+    }
+}
+
+#[test]
+fn disentanglement_completeness_informativeness() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let started = std::time::Instant::now();
+        let found = dci(&golden.train_test(), &DciParameters::default()).unwrap();
+        eprintln!("{model} dci: {:.2} s", started.elapsed().as_secs_f64());
+        assert_matrix_close(
+            &format!("{model} dci_importance"),
+            &found.importance,
+            &golden.matrix("dci_importance"),
+            0.01,
+        );
+        for (key, found) in [
+            ("dci_disentanglement", found.disentanglement),
+            ("dci_completeness", found.completeness),
+            ("dci_informativeness_train", found.informativeness_train),
+            ("dci_informativeness_test", found.informativeness_test),
+        ] {
+            assert_close(&format!("{model} {key}"), found, golden.number(key), 0.005);
+        }
     }
 }

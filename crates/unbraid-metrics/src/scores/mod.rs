@@ -1,5 +1,6 @@
 //! The scores, one file each: pure functions of arrays.
 
+mod dci;
 mod gaussian;
 mod hoyer;
 mod irs;
@@ -8,6 +9,7 @@ mod mig_relatives;
 mod modularity;
 mod mutual_info_score;
 
+pub use dci::{Dci, DciLearner, DciParameters, completeness_of, dci, disentanglement_of};
 pub use gaussian::{
     WassersteinCorrelation, gaussian_total_correlation, gaussian_wasserstein_correlation,
     total_correlation_of,

@@ -68,6 +68,15 @@ pub fn load(model: &str) -> Option<Golden> {
 }
 
 impl Golden {
+    pub fn train_test(&self) -> unbraid_metrics::TrainTest<'_> {
+        unbraid_metrics::TrainTest {
+            codes_train: self.codes_train.view(),
+            factors_train: self.factors_train.view(),
+            codes_test: self.codes_test.view(),
+            factors_test: self.factors_test.view(),
+        }
+    }
+
     pub fn number(&self, key: &str) -> f64 {
         self.expected[key].as_f64().unwrap_or_else(|| panic!("golden number {key}"))
     }
