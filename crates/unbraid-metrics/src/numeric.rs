@@ -4,7 +4,7 @@
 ///
 /// Accurate to 2 units in the last place on [-708, 709]; arguments outside are moved to the nearer end, so that the
 /// result is always a normal number.
-#[inline]
+#[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     // Adding 1.5 * 2^52 leaves the nearest integer in the low bits of the sum.
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -36,6 +36,15 @@ pub(crate) fn exp(x: f64) -> f64 {
     }
     let power = f64::from_bits(rounded.to_bits().wrapping_add(1023).wrapping_shl(52));
     series * power
+}
+
+/// Runs `work` compiled for the widest vectors that the processor has.
+///
+/// Results are the same on every processor: each lane does the same operations, and none are fused or reordered. Only
+/// what is inlined into `work` gains, so it should be a plain loop.
+#[inline]
+pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
 }
 
 /// The arithmetic mean; 0 of nothing.

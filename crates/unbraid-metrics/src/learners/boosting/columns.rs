@@ -30,8 +30,8 @@ pub(super) struct Column {
 #[derive(Debug)]
 pub(super) struct Columns {
     pub columns: Vec<Column>,
-    /// The block of each row in each feature, rows first.
-    pub blocks: Vec<u16>,
+    /// For each row and feature, rows first, the cell that the row adds to: `feature * stride + block`.
+    pub cells: Vec<u32>,
     /// The largest number of blocks that a feature has.
     pub stride: usize,
     pub rows: usize,
@@ -40,20 +40,20 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn new(features: ArrayView2<'_, f64>) -> Self {
         let rows = features.nrows();
-        // At most two blocks for every sqrt(n) rows, so that their numbers fit 16 bits up to a billion rows.
-        let size = ((rows as f64).sqrt() as usize).max(16);
+        // Sums over blocks and rows of the blocks that need a closer look should cost about the same.
+        let size = (((rows as f64).sqrt() * block_factor()) as usize).max(16);
         let columns: Vec<Column> =
             features.columns().into_iter().map(|column| Column::new(&column.to_vec(), size)).collect();
         let stride = columns.iter().map(|column| column.block_splits.len()).max().unwrap_or(0);
-        let mut blocks = vec![0; rows * columns.len()];
+        let mut cells = vec![0; rows * columns.len()];
         for (feature, column) in columns.iter().enumerate() {
             for (block, range) in column.block_starts.windows(2).enumerate() {
                 for &row in &column.order[range[0] as usize..range[1] as usize] {
-                    blocks[row as usize * columns.len() + feature] = block as u16;
+                    cells[row as usize * columns.len() + feature] = (feature * stride + block) as u32;
                 }
             }
         }
-        Self { columns, blocks, stride, rows }
+        Self { columns, cells, stride, rows }
     }
 
     pub(super) fn features(&self) -> usize {
@@ -117,4 +117,8 @@ mod tests {
         let column = Column::new(&[2.0; 50], 16);
         assert_eq!((column.block_starts, column.block_splits), (vec![0, 50], vec![false]));
     }
+}
+
+fn block_factor() -> f64 {
+    std::env::var("BLOCK_FACTOR").ok().and_then(|v| v.parse().ok()).unwrap_or(1.0)
 }

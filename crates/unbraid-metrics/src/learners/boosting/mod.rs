@@ -10,7 +10,7 @@ mod tree;
 
 use crate::error::{MetricsError, Result};
 use crate::input::Classes;
-use crate::numeric::{argmax, exp};
+use crate::numeric::{argmax, exp, vectorised};
 use columns::Columns;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -155,14 +155,15 @@ impl GradientBoosting {
     }
 
     fn scores(&self, features: ArrayView2<'_, f64>) -> Vec<Vec<f64>> {
-        let features = features.as_standard_layout();
+        let width = features.ncols();
+        let features: Vec<f64> = features.iter().copied().collect();
         self.trees
             .par_iter()
             .zip(&self.initial)
             .map(|(trees, &initial)| {
-                let mut scores = vec![initial; features.nrows()];
+                let mut scores = vec![initial; features.len() / width.max(1)];
                 for tree in trees {
-                    for (score, row) in scores.iter_mut().zip(features.rows()) {
+                    for (score, row) in scores.iter_mut().zip(features.chunks_exact(width)) {
                         *score += self.learning_rate * tree.predict(row);
                     }
                 }
@@ -186,9 +187,12 @@ impl Booster {
         // With two classes the only tree is that of class 1.
         let target = if classes.count() == 2 { 1 } else { class } as u32;
         let rows = self.scores.iter().zip(normalisers).zip(&classes.of_row);
-        for (gradient, ((score, normaliser), &label)) in self.gradients.iter_mut().zip(rows) {
-            *gradient = f64::from(label == target) - exp(score - normaliser);
-        }
+        let gradients = &mut self.gradients;
+        vectorised(|| {
+            for (gradient, ((score, normaliser), &label)) in gradients.iter_mut().zip(rows) {
+                *gradient = f64::from(u8::from(label == target)) - exp(score - normaliser);
+            }
+        });
         let count = classes.count() as f64;
         let correction = if classes.count() == 2 { 1.0 } else { (count - 1.0) / count };
         let tree = tree::grow(
@@ -214,24 +218,27 @@ fn log_normalisers(boosters: &[Booster]) -> Vec<f64> {
     let mut normalisers = vec![0.0; rows];
     normalisers.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, normalisers)| {
         let start = chunk * CHUNK;
-        let scores = || boosters.iter().map(|booster| &booster.scores[start..start + normalisers.len()]);
-        // With two classes the other one has the score 0.
-        let mut largest = [if boosters.len() == 1 { 0.0 } else { f64::NEG_INFINITY }; CHUNK];
-        for scores in scores() {
-            for (largest, &score) in largest.iter_mut().zip(scores) {
-                *largest = if score > *largest { score } else { *largest };
+        let end = start + normalisers.len();
+        let scores = || boosters.iter().map(|booster| &booster.scores[start..end]);
+        vectorised(|| {
+            // With two classes the other one has the score 0.
+            let mut largest = [if boosters.len() == 1 { 0.0 } else { f64::NEG_INFINITY }; CHUNK];
+            for scores in scores() {
+                for (largest, &score) in largest.iter_mut().zip(scores) {
+                    *largest = if score > *largest { score } else { *largest };
+                }
             }
-        }
-        let mut sums = [0.0; CHUNK];
-        for scores in scores() {
-            for ((sum, &score), &largest) in sums.iter_mut().zip(scores).zip(&largest) {
-                *sum += exp(score - largest);
+            let mut sums = [0.0; CHUNK];
+            for scores in scores() {
+                for ((sum, &score), &largest) in sums.iter_mut().zip(scores).zip(&largest) {
+                    *sum += exp(score - largest);
+                }
             }
-        }
-        for ((normaliser, &sum), &largest) in normalisers.iter_mut().zip(&sums).zip(&largest) {
-            let sum: f64 = if boosters.len() == 1 { sum + exp(-largest) } else { sum };
-            *normaliser = largest + sum.ln();
-        }
+            for ((normaliser, &sum), &largest) in normalisers.iter_mut().zip(&sums).zip(&largest) {
+                let sum: f64 = if boosters.len() == 1 { sum + exp(-largest) } else { sum };
+                *normaliser = largest + sum.ln();
+            }
+        });
     });
     normalisers
 }

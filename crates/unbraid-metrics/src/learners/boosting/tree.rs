@@ -2,7 +2,6 @@
 
 use super::columns::Columns;
 use super::split::{BlockState, Cell, FixedPoint, NodeSums, Search, accumulate, subtract};
-use ndarray::ArrayView1;
 
 /// A node as prediction reads it. The children of a split stand side by side; a leaf is its own left child and sends
 /// every row there, so that walking down takes the same steps for every row.
@@ -24,7 +23,7 @@ pub(super) struct Tree {
 impl Tree {
     /// The value of the leaf that a row falls into.
     #[inline]
-    pub(super) fn predict(&self, row: ArrayView1<'_, f64>) -> f64 {
+    pub(super) fn predict(&self, row: &[f64]) -> f64 {
         let mut place = 0;
         for _ in 0..self.depth {
             let node = self.nodes[place];
