@@ -3,9 +3,11 @@
 mod common;
 
 use common::{MODELS, assert_close, assert_matrix_close, load};
+use unbraid_metrics::learners::LogisticParameters;
 use unbraid_metrics::scores::{
-    DciParameters, HistogramParameters, IrsParameters, dci, gaussian_total_correlation,
-    gaussian_wasserstein_correlation, irs, mig, modularity, mutual_info_score,
+    DciParameters, HistogramParameters, IrsParameters, SapParameters, dci, explicitness,
+    gaussian_total_correlation, gaussian_wasserstein_correlation, irs, kl_per_unit, mig, modularity,
+    mutual_info_score, sap, sap_continuous,
 };
 
 #[test]
@@ -81,6 +83,57 @@ fn disentanglement_completeness_informativeness() {
             ("dci_informativeness_test", found.informativeness_test),
         ] {
             assert_close(&format!("{model} {key}"), found, golden.number(key), 0.005);
+        }
+    }
+}
+
+#[test]
+fn separated_attribute_predictability() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let found = sap_continuous(golden.codes_train.view(), golden.factors_train.view(), None).unwrap();
+        let key = "sap_continuous_matrix";
+        assert_matrix_close(&format!("{model} {key}"), &found.matrix, &golden.matrix(key), 1e-6);
+        assert_close(&format!("{model} sap_continuous"), found.value, golden.number("sap_continuous"), 1e-6);
+        let started = std::time::Instant::now();
+        let found = sap(&golden.train_test(), &SapParameters::default()).unwrap();
+        eprintln!("{model} sap: {:.3} s", started.elapsed().as_secs_f64());
+        assert_matrix_close(
+            &format!("{model} sap_matrix"),
+            &found.matrix,
+            &golden.matrix("sap_matrix"),
+            0.005,
+        );
+        assert_close(&format!("{model} sap"), found.value, golden.number("sap"), 0.003);
+    }
+}
+
+#[test]
+fn explicitness_of_factors() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let started = std::time::Instant::now();
+        let found = explicitness(&golden.train_test(), &LogisticParameters::default()).unwrap();
+        eprintln!("{model} explicitness: {:.3} s", started.elapsed().as_secs_f64());
+        for (key, found) in [
+            ("explicitness_train_per_factor", &found.per_factor_train),
+            ("explicitness_test_per_factor", &found.per_factor_test),
+        ] {
+            for (factor, (found, expected)) in found.iter().zip(golden.numbers(key)).enumerate() {
+                assert_close(&format!("{model} {key} {factor}"), *found, expected, 0.005);
+            }
+        }
+        assert_close(&format!("{model} explicitness"), found.value, golden.number("explicitness"), 0.005);
+    }
+}
+
+#[test]
+fn divergence_of_units() {
+    for model in MODELS {
+        let Some(golden) = load(model) else { return };
+        let found = kl_per_unit(golden.codes_train.view(), golden.log_variance_train.view()).unwrap();
+        for (unit, (found, expected)) in found.iter().zip(golden.numbers("kl_per_unit_train")).enumerate() {
+            assert_close(&format!("{model} kl_per_unit_train {unit}"), *found, expected, 1e-6);
         }
     }
 }

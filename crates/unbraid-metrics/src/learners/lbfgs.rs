@@ -127,7 +127,8 @@ fn search(
             high = Some(trial);
         } else if flat(&trial) {
             return Some(trial);
-        } else if trial.slope >= 0.0 || high.as_ref().is_some_and(|high| trial.slope * (high.length - low.length) >= 0.0)
+        } else if trial.slope >= 0.0
+            || high.as_ref().is_some_and(|high| trial.slope * (high.length - low.length) >= 0.0)
         {
             high = Some(std::mem::replace(&mut low, trial));
         } else {

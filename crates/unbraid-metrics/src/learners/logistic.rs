@@ -207,7 +207,9 @@ impl Problem {
         }
         let scale = 1.0 / self.labels.len() as f64;
         let mut squares = 0.0;
-        for (row, weights) in gradient.chunks_exact_mut(self.features).zip(weights.chunks_exact(self.features)) {
+        for (row, weights) in
+            gradient.chunks_exact_mut(self.features).zip(weights.chunks_exact(self.features))
+        {
             for (feature, (entry, &weight)) in row.iter_mut().zip(weights).enumerate() {
                 *entry *= scale;
                 if feature + 1 < self.features {
@@ -237,8 +239,10 @@ impl Problem {
                 }
             }
         }
-        let loss = if self.classes == 1 { logistic_step(scores, labels) } else { softmax_step(scores, labels) };
-        for (residuals, gradient) in scores.chunks_exact(CHUNK).zip(gradient.chunks_exact_mut(self.features)) {
+        let loss =
+            if self.classes == 1 { logistic_step(scores, labels) } else { softmax_step(scores, labels) };
+        for (residuals, gradient) in scores.chunks_exact(CHUNK).zip(gradient.chunks_exact_mut(self.features))
+        {
             for (values, entry) in chunk.chunks_exact(CHUNK).zip(gradient) {
                 // Eight running sums, so that the loop becomes vector instructions.
                 let mut sums = [0.0; 8];

@@ -1,8 +1,22 @@
 //! The small learners that scores need, each after a well-known implementation and compared with it in the tests.
+//!
+//! All of them are deterministic by seed and do not depend on the number of threads.
 
 mod boosting;
+mod forest;
+mod lasso;
+mod lbfgs;
+mod logistic;
+mod logistic_cv;
+mod svm;
+mod svm_single;
 
 pub use boosting::{BoostingParameters, GradientBoosting};
+pub use forest::{ForestParameters, RandomForest};
+pub use lasso::{Lasso, LassoParameters};
+pub use logistic::{LogisticParameters, LogisticRegression};
+pub use logistic_cv::{LogisticCvParameters, LogisticRegressionCv};
+pub use svm::{LinearSvm, SvmParameters};
 
 use crate::error::{MetricsError, Result};
 use crate::input::{self, Classes};

@@ -2,9 +2,12 @@
 
 use crate::error::Result;
 use crate::input::{self, Classes, TrainTest};
-use crate::learners::{BoostingParameters, GradientBoosting};
+use crate::learners::{
+    BoostingParameters, ForestParameters, GradientBoosting, Lasso, LassoParameters, RandomForest,
+};
 use crate::numeric::mean;
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use crate::scores::explicitness::standardise;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +17,11 @@ use serde::{Deserialize, Serialize};
 pub enum DciLearner {
     /// Gradient-boosted trees; what published numbers use.
     Boosting(BoostingParameters),
+    /// A random forest.
+    Forest(ForestParameters),
+    /// Magnitudes of the weights of a lasso regression of each factor, as a number, on standardised units. As accuracy
+    /// stands the share of the factor's variance that is explained, at least 0.
+    Lasso(LassoParameters),
 }
 
 impl Default for DciLearner {
@@ -85,12 +93,19 @@ pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<Dci> {
     data.check()?;
     let classes = Classes::of_factors(data.factors_train);
     input::check_varies("factors_train", &classes)?;
-    let DciLearner::Boosting(boosting) = &parameters.learner;
     let fits: Vec<Option<FactorFit>> = classes
         .par_iter()
         .enumerate()
         .map(|(factor, classes)| {
-            classes.varies().then(|| FactorFit::boosting(data, factor, classes, boosting)).transpose()
+            if !classes.varies() {
+                return Ok(None);
+            }
+            match &parameters.learner {
+                DciLearner::Boosting(boosting) => FactorFit::boosting(data, factor, classes, boosting),
+                DciLearner::Forest(forest) => FactorFit::forest(data, factor, classes, forest),
+                DciLearner::Lasso(lasso) => FactorFit::lasso(data, factor, lasso),
+            }
+            .map(Some)
         })
         .collect::<Result<_>>()?;
     let importance = Array2::from_shape_fn((data.codes_train.ncols(), fits.len()), |(unit, factor)| {
@@ -121,15 +136,61 @@ impl FactorFit {
         parameters: &BoostingParameters,
     ) -> Result<Self> {
         let model = GradientBoosting::fit(data.codes_train, classes, parameters)?;
-        let fitted = model.fitted_classes();
+        let predicted = model.predict(data.codes_test);
+        Ok(Self::of_classes(data, factor, classes, model.importances(), model.fitted_classes(), &predicted))
+    }
+
+    fn forest(
+        data: &TrainTest<'_>,
+        factor: usize,
+        classes: &Classes,
+        parameters: &ForestParameters,
+    ) -> Result<Self> {
+        let model = RandomForest::fit(data.codes_train, classes, parameters)?;
+        let (fitted, predicted) = (model.predict(data.codes_train), model.predict(data.codes_test));
+        Ok(Self::of_classes(data, factor, classes, model.importances(), &fitted, &predicted))
+    }
+
+    fn of_classes(
+        data: &TrainTest<'_>,
+        factor: usize,
+        classes: &Classes,
+        importances: &[f64],
+        fitted: &[u32],
+        predicted: &[u32],
+    ) -> Self {
         let hits = fitted.iter().zip(&classes.of_row).filter(|(a, b)| a == b).count();
-        Ok(Self {
-            importances: model.importances().to_vec(),
+        let truth = classes.of_other(data.factors_test.column(factor));
+        Self {
+            importances: importances.to_vec(),
             accuracy_train: hits as f64 / fitted.len() as f64,
-            accuracy_test: accuracy(
-                &model.predict(data.codes_test),
-                &classes.of_other(data.factors_test.column(factor)),
-            ),
+            accuracy_test: accuracy(predicted, &truth),
+        }
+    }
+
+    fn lasso(data: &TrainTest<'_>, factor: usize, parameters: &LassoParameters) -> Result<Self> {
+        let (codes_train, codes_test) = standardise(data.codes_train, data.codes_test);
+        let train = data.factors_train.column(factor).mapv(|value| value as f64);
+        let test = data.factors_test.column(factor).mapv(|value| value as f64);
+        // In units of its own deviation, so that one penalty suits all factors.
+        let (mean, deviation) = (train.sum() / train.len() as f64, train.var(0.0).sqrt());
+        let (train, test) = ((train - mean) / deviation, (test - mean) / deviation);
+        let model = Lasso::fit(codes_train.view(), train.view(), parameters)?;
+        let magnitudes: Vec<f64> = model.weights.iter().map(|weight| weight.abs()).collect();
+        let total: f64 = magnitudes.iter().sum();
+        let explained = |codes: ArrayView2<'_, f64>, target: &Array1<f64>| {
+            let errors: f64 =
+                model.predict(codes).iter().zip(target).map(|(found, value)| (found - value).powi(2)).sum();
+            let variance = target.var(0.0) * target.len() as f64;
+            if variance > 0.0 { (1.0 - errors / variance).max(0.0) } else { 0.0 }
+        };
+        Ok(Self {
+            importances: magnitudes
+                .iter()
+                .map(|weight| if total > 0.0 { weight / total } else { 0.0 })
+                .collect(),
+            accuracy_train: explained(codes_train.view(), &train),
+            accuracy_test: explained(codes_test.view(), &test),
         })
     }
 }
