@@ -130,9 +130,9 @@ fn best_matching(gains: &[Vec<i64>]) -> Vec<Option<usize>> {
         }
     }
     let mut matched = vec![None; gains.len()];
-    for column in 1..=columns {
-        if let Some(target) = matched.get_mut(row_of_column[column] - 1) {
-            *target = Some(column - 1);
+    for (column, &row) in row_of_column[1..].iter().take(columns).enumerate() {
+        if let Some(target) = matched.get_mut(row - 1) {
+            *target = Some(column);
         }
     }
     matched

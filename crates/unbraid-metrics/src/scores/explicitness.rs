@@ -57,30 +57,30 @@ pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Re
     let classes = Classes::of_factors(data.factors_train);
     input::check_varies("factors_train", &classes)?;
     let (train, test) = standardise(data.codes_train, data.codes_test);
-    let areas: Vec<(Option<f64>, Option<f64>)> = classes
+    let areas: Vec<[Option<f64>; 2]> = classes
         .par_iter()
         .zip(data.factors_test.columns().into_iter().collect::<Vec<_>>())
         .map(|(classes, test_column)| {
             if !classes.varies() {
-                return Ok((None, None));
+                return Ok([None, None]);
             }
             let model = LogisticRegression::fit(train.view(), classes, parameters)?;
             let train_truth: Vec<Option<u32>> = classes.of_row.iter().copied().map(Some).collect();
-            Ok((
+            Ok([
                 mean_area(model.probabilities(train.view()).view(), &train_truth),
                 mean_area(model.probabilities(test.view()).view(), &classes.of_other(test_column)),
-            ))
+            ])
         })
         .collect::<Result<_>>()?;
-    let known = |part: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| {
-        let values: Vec<f64> = areas.iter().filter_map(part).collect();
+    let known = |sample: usize| {
+        let values: Vec<f64> = areas.iter().filter_map(|areas| areas[sample]).collect();
         if values.is_empty() { 0.5 } else { mean(&values) }
     };
     Ok(Explicitness {
-        value: known(|areas| areas.1),
-        train: known(|areas| areas.0),
-        per_factor_train: areas.iter().map(|areas| areas.0.unwrap_or(0.5)).collect(),
-        per_factor_test: areas.iter().map(|areas| areas.1.unwrap_or(0.5)).collect(),
+        value: known(1),
+        train: known(0),
+        per_factor_train: areas.iter().map(|areas| areas[0].unwrap_or(0.5)).collect(),
+        per_factor_test: areas.iter().map(|areas| areas[1].unwrap_or(0.5)).collect(),
     })
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn check_posteriors(means: ArrayView2<'_, f64>, log_variances: ArrayV
         return Err(MetricsError::shape("log_variances", input::shape(&log_variances), expected));
     }
     for ((row, column), &value) in log_variances.indexed_iter() {
-        if !(value.abs() <= LARGEST_LOG_VARIANCE) {
+        if value.is_nan() || value.abs() > LARGEST_LOG_VARIANCE {
             return Err(MetricsError::Entry {
                 array: "log_variances".to_owned(),
                 row,

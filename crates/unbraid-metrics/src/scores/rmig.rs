@@ -125,10 +125,11 @@ fn joint_distributions(
         let place = |value: f64| (((value - start) / width).max(0.0) as usize).min(bins - 1);
         let (first, last) = (place(mean - 9.0 * deviation), place(mean + 9.0 * deviation));
         let mut below = 0.0;
-        for bin in first..=last {
+        for (offset, mass) in masses[first..=last].iter_mut().enumerate() {
+            let bin = first + offset;
             let edge = start + (bin + 1) as f64 * width;
             let up_to = if bin == last { 1.0 } else { cumulative((edge - mean) / deviation) };
-            masses[bin] = (up_to - below) * share;
+            *mass = (up_to - below) * share;
             below = up_to;
         }
         for (joint, classes) in joints.iter_mut().zip(classes) {

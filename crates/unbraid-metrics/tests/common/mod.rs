@@ -19,18 +19,20 @@ pub struct Golden {
     pub expected: Value,
 }
 
+/// The folder that holds golden numbers and the scripts of the other side.
+pub fn shared_folder() -> PathBuf {
+    std::env::var_os("UNBRAID_SHARED")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")), PathBuf::from)
+}
+
 /// The folder of golden numbers, or `None` with a clear word where it is absent.
 pub fn golden_folder() -> Option<PathBuf> {
-    let shared = std::env::var_os("UNBRAID_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-        PathBuf::from,
-    );
-    let folder = shared.join("golden");
+    let folder = shared_folder().join("golden");
     if folder.is_dir() {
         Some(folder)
     } else {
         eprintln!(
-            "SKIPPED: no golden numbers at {} (set UNBRAID_SHARED to the folder that holds them)",
+            "SKIPPED: no golden numbers at {} (set UNBRAID_SHARED to the folder that holds `golden`)",
             folder.display()
         );
         None
