@@ -153,7 +153,11 @@ impl Codes {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Checks all arrays anew, as [`registry::run`](crate::registry::run) does: fields can be changed freely.
+    ///
+    /// # Errors
+    /// If arrays are not finite, are empty, or do not fit each other.
+    pub fn check(&self) -> Result<()> {
         if self.has_test() {
             self.train_test().check()?;
         } else {

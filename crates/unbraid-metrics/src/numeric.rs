@@ -41,7 +41,7 @@ pub(crate) fn exp(x: f64) -> f64 {
 /// Runs `work` compiled for the widest vectors that the processor has.
 ///
 /// Results are the same on every processor: each lane does the same operations, and none are fused or reordered. Only
-/// what is inlined into `work` gains, so it should be a plain loop.
+/// what is inlined gains, so `work` should be a plain loop in a closure marked `#[inline(always)]`.
 #[inline]
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)

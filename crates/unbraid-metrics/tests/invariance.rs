@@ -103,7 +103,9 @@ fn assert_same(first: &Report, second: &Report, tolerance: impl Fn(&Metric) -> f
 fn sampling_error(metric: &Metric) -> f64 {
     match metric.name {
         "mig_full_data" => 0.05,
-        "downstream" | "downstream_logistic" | "dci" => 0.02,
+        "dci" => 0.02,
+        // Ten labels leave many splits that are equally good.
+        "downstream" | "downstream_logistic" => 0.06,
         "beta_vae_score" | "factor_vae_score" => 0.02,
         "explicitness" => 1e-3,
         _ => 1e-9,
@@ -183,7 +185,9 @@ fn a_perfect_code_scores_at_the_top_and_noise_at_the_bottom() {
         ("dci_informativeness_test", 0.99, 0.3),
         ("modularity", 0.7, 0.9),
         ("explicitness", 0.8, 0.55),
-        ("irs", 0.7, 0.3),
+        // The useless unit reaches farthest and so has half of the weight.
+        // For noise the 0.99-quantile of 150 points (about 2.3) is set against the maximum of 1,200 (about 3.4).
+        ("irs", 0.6, 0.4),
         ("attribute_accuracy", 0.7, 1.0),
         ("downstream_accuracy", 0.9, 0.3),
         ("downstream_logistic_accuracy", 0.5, 0.3),

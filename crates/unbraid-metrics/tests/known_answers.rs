@@ -252,7 +252,10 @@ fn options_of_sap_and_dci() {
         assert_eq!(grouped.groups, [vec![0, 2], vec![1]]);
         assert!(grouped.value > 0.2, "{}", grouped.value);
     }
-    for learner in [DciLearner::Forest(Default::default()), DciLearner::Lasso(Default::default())] {
+    // With all units to choose from at each split; fewer would force importance on useless ones.
+    let forest =
+        unbraid_metrics::learners::ForestParameters { features_per_split: Some(3), ..Default::default() };
+    for learner in [DciLearner::Forest(forest), DciLearner::Lasso(Default::default())] {
         let found = dci(&data, &DciParameters { learner: learner.clone() }).unwrap();
         assert!(found.disentanglement > 0.8, "{learner:?}: {found:?}");
         assert!(found.informativeness_test > 0.8, "{learner:?}: {found:?}");

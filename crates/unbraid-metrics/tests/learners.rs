@@ -61,13 +61,22 @@ fn logistic_regression() {
         let (features, classes) = (problem.matrix("features"), problem.classes());
         let exact = LogisticParameters { tolerance: 1e-10, max_iterations: 10_000, ..Default::default() };
         let model = LogisticRegression::fit(features.view(), &classes, &exact).unwrap();
-        assert_close(&format!("{name} weights"), model.weights(), &problem.matrix("logistic"), 1e-5);
-        // With the default tolerance both stop near the minimum, not at the same point.
+        // The objective is flat: where L-BFGS sees no more decrease, weights (of up to 20) are still 4e-4 off, in
+        // scikit-learn as here. Predictions are not.
+        assert_close(&format!("{name} weights"), model.weights(), &problem.matrix("logistic"), 1e-3);
+        let probabilities = model.probabilities(problem.matrix("test_features").view());
+        let expected = problem.matrix("logistic_probabilities");
+        assert_close(&format!("{name} probabilities"), probabilities.view(), &expected, 1e-5);
+        // With the default tolerance both stop near the minimum, not at the same point. Where scikit-learn runs out of
+        // its 100 iterations, it is still far away (0.38 in the probabilities of `many_classes`): nothing to compare.
+        if problem.0["logistic_default_iterations"].as_u64() == Some(100) {
+            continue;
+        }
         let model =
             LogisticRegression::fit(features.view(), &classes, &LogisticParameters::default()).unwrap();
         let probabilities = model.probabilities(problem.matrix("test_features").view());
-        let expected = problem.matrix("logistic_probabilities");
-        assert_close(&format!("{name} probabilities"), probabilities.view(), &expected, 2e-3);
+        let expected = problem.matrix("logistic_default_probabilities");
+        assert_close(&format!("{name} default probabilities"), probabilities.view(), &expected, 2e-3);
     }
 }
 
@@ -75,8 +84,9 @@ fn logistic_regression() {
 fn cross_validated_logistic_regression() {
     for (name, problem) in problems() {
         let (features, classes) = (problem.matrix("features"), problem.classes());
-        let fitted =
-            LogisticRegressionCv::fit(features.view(), &classes, &LogisticCvParameters::default()).unwrap();
+        // Left to converge: after 100 iterations a weak penalty leaves both solvers at different points.
+        let parameters = LogisticCvParameters { max_iterations: 10_000, ..Default::default() };
+        let fitted = LogisticRegressionCv::fit(features.view(), &classes, &parameters).unwrap();
         let expected = problem.0["logistic_cv_c"].as_f64().unwrap();
         assert!(
             (fitted.c / expected - 1.0).abs() < 1e-9,
@@ -110,8 +120,8 @@ fn boosted_trees() {
     for (name, problem) in problems() {
         let (features, classes) = (problem.matrix("features"), problem.classes());
         let test = problem.matrix("test_features");
-        // Before ties between splits of tiny nodes make a difference, scores agree to rounding.
-        let short = BoostingParameters { stages: 5, ..Default::default() };
+        // Where no ties between splits of tiny nodes make a difference, scores agree to rounding.
+        let short = BoostingParameters { stages: 10, max_depth: 2, ..Default::default() };
         let model = GradientBoosting::fit(features.view(), &classes, &short).unwrap();
         let mut expected = problem.matrix("boosting_short_decision");
         let mut found = model.decision(test.view());
@@ -126,8 +136,9 @@ fn boosted_trees() {
         }
         assert_close(&format!("{name} scores"), found.view(), &expected, 1e-7);
         let model = GradientBoosting::fit(features.view(), &classes, &BoostingParameters::default()).unwrap();
+        // Two seeds of scikit-learn differ by up to 0.011 here.
         for (found, expected) in model.importances().iter().zip(problem.numbers("boosting_importances")) {
-            assert!((found - expected).abs() < 0.01, "{name}: importance {found}, scikit-learn {expected}");
+            assert!((found - expected).abs() < 0.02, "{name}: importance {found}, scikit-learn {expected}");
         }
         let wrong = disagreements(&model.predict(test.view()), &problem.predictions("boosting_predictions"));
         assert!(wrong <= 3, "{name}: {wrong} of 60 predictions differ");

@@ -192,7 +192,10 @@ impl Problem {
                 for (offset, chunk) in chunks.iter().enumerate() {
                     let start = (part * TOGETHER + offset) * CHUNK;
                     let labels = &self.labels[start..self.labels.len().min(start + CHUNK)];
-                    loss += vectorised(|| self.add_chunk(chunk, labels, weights, &mut scores, &mut gradient));
+                    loss += vectorised(
+                        #[inline(always)]
+                        || self.add_chunk(chunk, labels, weights, &mut scores, &mut gradient),
+                    );
                 }
                 (loss, gradient)
             })

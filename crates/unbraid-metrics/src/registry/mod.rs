@@ -255,6 +255,7 @@ pub fn run_with_progress<N: AsRef<str>>(
     if names.is_empty() {
         chosen = applicable(codes);
     }
+    codes.check()?;
     for metric in &chosen {
         if let Some(needs) = metric.needs.missing_from(codes) {
             return Err(missing(metric.name, needs));

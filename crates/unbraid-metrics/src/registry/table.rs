@@ -373,6 +373,8 @@ fn logistic(parameters: &Parameters) -> scores::DownstreamParameters {
 fn run_cluster_accuracy(input: &Input<'_>) -> Result<Outcome> {
     let (train, test) = input.clusters()?;
     let codes = input.codes;
+    let classes = crate::Classes::of_factors(codes.factors_train.view());
+    crate::input::check_varies("factors_train", &classes)?;
     let mut matrix = ndarray::Array2::zeros((train.ncols(), codes.factors()));
     for ((unit, factor), entry) in matrix.indexed_iter_mut() {
         *entry = scores::cluster_accuracy(
@@ -382,9 +384,8 @@ fn run_cluster_accuracy(input: &Input<'_>) -> Result<Outcome> {
         )?;
     }
     // A factor with one value is recognised by any unit.
-    let varies: Vec<bool> =
-        crate::Classes::of_factors(codes.factors_train.view()).iter().map(crate::Classes::varies).collect();
-    let best = matrix.indexed_iter().filter(|((_, factor), _)| varies[*factor]).map(|(_, value)| *value);
+    let best =
+        matrix.indexed_iter().filter(|((_, factor), _)| classes[*factor].varies()).map(|(_, value)| *value);
     Ok(Outcome::of("cluster_accuracy", best.fold(0.0, f64::max)).matrix("cluster_accuracy_matrix", matrix))
 }
 

@@ -166,13 +166,16 @@ impl Posterior {
 
     /// Writes q(sample | x_n) / exp(own) for all points n, and gives the sum.
     fn densities(&self, sample: f64, own: f64, densities: &mut [f64]) -> f64 {
-        vectorised(|| {
-            let points = self.means.iter().zip(&self.inverse_deviations).zip(&self.log_scales);
-            for (density, ((mean, inverse_deviation), log_scale)) in densities.iter_mut().zip(points) {
-                let distance = (sample - mean) * inverse_deviation;
-                *density = exp(log_scale - own - 0.5 * distance * distance);
-            }
-            densities.iter().sum()
-        })
+        vectorised(
+            #[inline(always)]
+            || {
+                let points = self.means.iter().zip(&self.inverse_deviations).zip(&self.log_scales);
+                for (density, ((mean, inverse_deviation), log_scale)) in densities.iter_mut().zip(points) {
+                    let distance = (sample - mean) * inverse_deviation;
+                    *density = exp(log_scale - own - 0.5 * distance * distance);
+                }
+                densities.iter().sum()
+            },
+        )
     }
 }

@@ -188,11 +188,14 @@ impl Booster {
         let target = if classes.count() == 2 { 1 } else { class } as u32;
         let rows = self.scores.iter().zip(normalisers).zip(&classes.of_row);
         let gradients = &mut self.gradients;
-        vectorised(|| {
-            for (gradient, ((score, normaliser), &label)) in gradients.iter_mut().zip(rows) {
-                *gradient = f64::from(u8::from(label == target)) - exp(score - normaliser);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (gradient, ((score, normaliser), &label)) in gradients.iter_mut().zip(rows) {
+                    *gradient = f64::from(u8::from(label == target)) - exp(score - normaliser);
+                }
+            },
+        );
         let count = classes.count() as f64;
         let correction = if classes.count() == 2 { 1.0 } else { (count - 1.0) / count };
         let tree = tree::grow(
@@ -220,25 +223,28 @@ fn log_normalisers(boosters: &[Booster]) -> Vec<f64> {
         let start = chunk * CHUNK;
         let end = start + normalisers.len();
         let scores = || boosters.iter().map(|booster| &booster.scores[start..end]);
-        vectorised(|| {
-            // With two classes the other one has the score 0.
-            let mut largest = [if boosters.len() == 1 { 0.0 } else { f64::NEG_INFINITY }; CHUNK];
-            for scores in scores() {
-                for (largest, &score) in largest.iter_mut().zip(scores) {
-                    *largest = if score > *largest { score } else { *largest };
+        vectorised(
+            #[inline(always)]
+            || {
+                // With two classes the other one has the score 0.
+                let mut largest = [if boosters.len() == 1 { 0.0 } else { f64::NEG_INFINITY }; CHUNK];
+                for scores in scores() {
+                    for (largest, &score) in largest.iter_mut().zip(scores) {
+                        *largest = if score > *largest { score } else { *largest };
+                    }
                 }
-            }
-            let mut sums = [0.0; CHUNK];
-            for scores in scores() {
-                for ((sum, &score), &largest) in sums.iter_mut().zip(scores).zip(&largest) {
-                    *sum += exp(score - largest);
+                let mut sums = [0.0; CHUNK];
+                for scores in scores() {
+                    for ((sum, &score), &largest) in sums.iter_mut().zip(scores).zip(&largest) {
+                        *sum += exp(score - largest);
+                    }
                 }
-            }
-            for ((normaliser, &sum), &largest) in normalisers.iter_mut().zip(&sums).zip(&largest) {
-                let sum: f64 = if boosters.len() == 1 { sum + exp(-largest) } else { sum };
-                *normaliser = largest + sum.ln();
-            }
-        });
+                for ((normaliser, &sum), &largest) in normalisers.iter_mut().zip(&sums).zip(&largest) {
+                    let sum: f64 = if boosters.len() == 1 { sum + exp(-largest) } else { sum };
+                    *normaliser = largest + sum.ln();
+                }
+            },
+        );
     });
     normalisers
 }

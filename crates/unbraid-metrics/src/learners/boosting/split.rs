@@ -67,11 +67,14 @@ impl FixedPoint {
         let scale = self.scale;
         self.values.resize(gradients.len(), 0);
         let values = &mut self.values;
-        vectorised(|| {
-            for (value, gradient) in values.iter_mut().zip(gradients) {
-                *value = (gradient * scale + ROUND).to_bits().wrapping_sub(ROUND.to_bits()) as i64;
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (value, gradient) in values.iter_mut().zip(gradients) {
+                    *value = (gradient * scale + ROUND).to_bits().wrapping_sub(ROUND.to_bits()) as i64;
+                }
+            },
+        );
     }
 }
 
@@ -207,18 +210,19 @@ impl<'a> Search<'a> {
         let (total_gradient, total) = (self.node.gradient as f64, self.node.count as f64);
         let (mut gradient, mut count) = (state.gradient_before, state.count_before);
         let range = column.block_starts[block] as usize..column.block_starts[block + 1] as usize;
-        let mut best = self.best.map_or(-1.0, |best| best.improvement);
+        // What a split must reach, less a little, so that rounding here never hides one that is equally good.
+        let enough = |best: Option<Split>| best.map_or(-1.0, |best| best.improvement * (1.0 - 1e-12));
+        let mut least = enough(self.best);
         let places = column.order[range.clone()].iter().zip(&column.ends_group[range.clone()]);
         for (offset, (&row, &ends_group)) in places.enumerate() {
             let inside = i64::from(self.node_of_row[row as usize] == self.node.id);
             gradient += self.gradients[row as usize] & -inside;
             count += inside;
-            // An empty side makes this 0/0, which compares as false.
             let difference = gradient as f64 * total - total_gradient * count as f64;
             let weight = count as f64 * (total - count as f64);
-            if ends_group && difference * difference / weight >= best {
+            if difference * difference >= least * weight && ends_group && weight > 0.0 {
                 self.offer(feature, range.start + offset, gradient, count);
-                best = self.best.map_or(-1.0, |best| best.improvement);
+                least = enough(self.best);
             }
         }
     }
