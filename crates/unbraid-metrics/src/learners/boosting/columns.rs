@@ -41,7 +41,7 @@ impl Columns {
     pub(super) fn new(features: ArrayView2<'_, f64>) -> Self {
         let rows = features.nrows();
         // Sums over blocks and rows of the blocks that need a closer look should cost about the same.
-        let size = (((rows as f64).sqrt() * block_factor()) as usize).max(16);
+        let size = ((rows as f64).sqrt() as usize).max(16);
         let columns: Vec<Column> =
             features.columns().into_iter().map(|column| Column::new(&column.to_vec(), size)).collect();
         let stride = columns.iter().map(|column| column.block_splits.len()).max().unwrap_or(0);
@@ -117,8 +117,4 @@ mod tests {
         let column = Column::new(&[2.0; 50], 16);
         assert_eq!((column.block_starts, column.block_splits), (vec![0, 50], vec![false]));
     }
-}
-
-fn block_factor() -> f64 {
-    std::env::var("BLOCK_FACTOR").ok().and_then(|v| v.parse().ok()).unwrap_or(1.0)
 }

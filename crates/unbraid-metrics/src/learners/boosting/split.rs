@@ -160,6 +160,21 @@ impl<'a> Search<'a> {
             let range = feature * stride..(feature + 1) * stride;
             self.scan_blocks(feature, &cells[range.clone()], &mut states[range]);
         }
+        // The most promising block first: the better the best known split, the fewer blocks are left to read.
+        let mut promising: Option<(usize, usize, f64)> = None;
+        for feature in 0..self.columns.features() {
+            let blocks = self.columns.columns[feature].block_splits.len();
+            for (block, state) in states[feature * stride..][..blocks].iter().enumerate() {
+                if state.bound > promising.map_or(0.0, |(_, _, bound)| bound) {
+                    promising = Some((feature, block, state.bound));
+                }
+            }
+        }
+        if let Some((feature, block, _)) = promising {
+            let state = &mut states[feature * stride + block];
+            self.scan_rows(feature, block, *state);
+            state.bound = 0.0;
+        }
         for feature in 0..self.columns.features() {
             let blocks = self.columns.columns[feature].block_splits.len();
             for (block, state) in states[feature * stride..][..blocks].iter().enumerate() {
