@@ -1,4 +1,5 @@
 //! Properties that every metric of the registry must have, whatever it computes.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use ndarray::{Array2, Axis};
 use rand::RngExt;

@@ -1,4 +1,5 @@
 //! Learners against scikit-learn on small problems; `fixtures/make_learners.py` wrote the expectations.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 
 use ndarray::{Array1, Array2, ArrayView2};
 use serde_json::Value;

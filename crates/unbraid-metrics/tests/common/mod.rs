@@ -1,4 +1,5 @@
 //! Golden arrays and numbers, found through `UNBRAID_SHARED`, by default `../shared` beside the workspace.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part")]
 
 use ndarray::Array2;
