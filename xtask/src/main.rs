@@ -9,7 +9,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
   check                the quick part of it: format and lints
-  bench data [...]     images per second from the data sets; further arguments go to the benchmark";
+  bench data [...]     images per second from the data sets; further arguments go to the benchmark
+  bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         ["test"] => check().and_then(|()| test()),
         ["check"] => check(),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
+        ["bench", "metrics", rest @ ..] => bench("unbraid-metrics", "scores", rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

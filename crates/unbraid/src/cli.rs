@@ -25,6 +25,8 @@ enum Command {
     /// List, describe, show and convert data sets
     #[command(subcommand, arg_required_else_help = true)]
     Data(commands::data::DataCommand),
+    /// Score codes: how disentangled, complete, informative
+    Evaluate(commands::evaluate::EvaluateArgs),
 }
 
 /// Runs the command that the process was started with.
@@ -52,5 +54,6 @@ pub fn run() -> ExitCode {
 fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Data(command) => commands::data::run(command),
+        Command::Evaluate(args) => commands::evaluate::run(&args),
     }
 }

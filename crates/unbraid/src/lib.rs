@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod commands;
+pub mod evaluate;
 pub mod failure;
 pub mod files;
 pub mod report;

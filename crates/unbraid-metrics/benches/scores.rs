@@ -1,0 +1,189 @@
+//! Seconds for each score on the golden codes (10,000 train, 5,000 test, 10 units, dSprites factors), beside
+//! scikit-learn on request, and the growth of the histogram scores with the number of points.
+//!
+//! ```text
+//! cargo bench -p unbraid-metrics --bench scores -- [--json] [--model VAE|btcvae] [--metrics dci,sap] [--python PYTHON]
+//! ```
+//! `--python` runs `$UNBRAID_SHARED/bench/sklearn_scores.py` with that interpreter (it needs numpy and scikit-learn, and
+//! about six minutes) and prints how many times longer it takes.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use ndarray::Array2;
+use rand::RngExt;
+use serde_json::{Value, json};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+use unbraid_metrics::registry::{self, Options};
+use unbraid_metrics::scores::{
+    HistogramParameters, gaussian_total_correlation, mig, modularity, mutual_info_score,
+};
+use unbraid_metrics::{Codes, random};
+
+/// What scikit-learn's script calls the learner of a metric.
+const LEARNERS: [(&str, &str); 3] =
+    [("dci", "dci_gbt"), ("sap", "sap_svm"), ("explicitness", "explicitness_logistic")];
+
+struct Arguments {
+    json: bool,
+    model: String,
+    metrics: Vec<String>,
+    python: Option<String>,
+}
+
+fn main() -> ExitCode {
+    match arguments().and_then(|arguments| bench(&arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let mut parsed = Arguments { json: false, model: "btcvae".to_owned(), metrics: Vec::new(), python: None };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--json" => parsed.json = true,
+            "--model" => parsed.model = value()?,
+            "--metrics" => parsed.metrics = value()?.split(',').map(str::to_owned).collect(),
+            "--python" => parsed.python = Some(value()?),
+            // Cargo hands this to every benchmark.
+            "--bench" => {}
+            other => return Err(format!("unknown argument {other}")),
+        }
+    }
+    Ok(parsed)
+}
+
+fn bench(arguments: &Arguments) -> Result<(), String> {
+    let Some(golden) = common::load(&arguments.model) else { return Ok(()) };
+    let codes = Codes::new(golden.codes_train, golden.factors_train, golden.codes_test, golden.factors_test)
+        .and_then(|codes| codes.with_log_variances(golden.log_variance_train))
+        .map_err(|error| error.to_string())?;
+    let names: Vec<String> = if arguments.metrics.is_empty() {
+        registry::applicable(&codes).iter().map(|metric| metric.name.to_owned()).collect()
+    } else {
+        arguments.metrics.clone()
+    };
+    let mut seconds: Vec<(String, f64)> = Vec::new();
+    for name in &names {
+        seconds.push((name.clone(), time_metric(name, &codes)?));
+    }
+    let total: f64 = seconds.iter().map(|(_, seconds)| seconds).sum();
+    let sklearn =
+        arguments.python.as_deref().map(|python| run_sklearn(python, &arguments.model)).transpose()?;
+    let ratio = |name: &str, ours: f64| {
+        let learner = LEARNERS.iter().find(|(metric, _)| *metric == name)?.1;
+        let theirs = sklearn.as_ref()?[learner].as_f64()?;
+        Some((theirs, theirs / ours))
+    };
+    let growth = growth();
+    let threads = rayon::current_num_threads();
+    if arguments.json {
+        let scores: serde_json::Map<String, Value> = seconds
+            .iter()
+            .map(|(name, ours)| {
+                let mut entry = json!({ "seconds": ours });
+                if let Some((theirs, ratio)) = ratio(name, *ours) {
+                    entry["scikit_learn_seconds"] = theirs.into();
+                    entry["ratio"] = ratio.into();
+                }
+                (name.clone(), entry)
+            })
+            .collect();
+        let growth: Vec<Value> =
+            growth.iter().map(|(points, times)| json!({ "points": points, "seconds": times })).collect();
+        println!(
+            "{}",
+            json!({ "model": arguments.model, "threads": threads, "scores": scores, "total_seconds": total,
+                "histogram_growth": growth })
+        );
+        return Ok(());
+    }
+    println!("{} codes, {threads} threads\n", arguments.model);
+    println!("{:<34} {:>9} {:>13} {:>7}", "metric", "seconds", "scikit-learn", "ratio");
+    for (name, ours) in &seconds {
+        let beside = ratio(name, *ours)
+            .map_or_else(String::new, |(theirs, ratio)| format!(" {theirs:>13.2} {ratio:>6.0}x"));
+        println!("{name:<34} {ours:>9.4}{beside}");
+    }
+    println!("{:<34} {total:>9.4}\n", "all together");
+    println!(
+        "{:>9} {:>9} {:>11} {:>18} {:>9}   seconds, 10 units, 5 factors",
+        "points", "mig", "modularity", "mutual_info_score", "gaussian"
+    );
+    for (points, times) in growth {
+        println!("{points:>9} {:>9.4} {:>11.4} {:>18.4} {:>9.4}", times[0], times[1], times[2], times[3]);
+    }
+    Ok(())
+}
+
+/// The best of up to five runs that together take about two seconds.
+fn time_metric(name: &str, codes: &Codes) -> Result<f64, String> {
+    let mut best = f64::INFINITY;
+    let mut spent = 0.0;
+    for _ in 0..5 {
+        let report = registry::run(&[name], codes, &Options::default()).map_err(|error| error.to_string())?;
+        let seconds = report.scores[0].seconds;
+        best = best.min(seconds);
+        spent += seconds;
+        if spent > 2.0 {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+fn run_sklearn(python: &str, model: &str) -> Result<Value, String> {
+    let shared = common::shared_folder();
+    let output = Command::new(python)
+        .arg(shared.join("bench/sklearn_scores.py"))
+        .arg(shared.join(format!("golden/{model}.npz")))
+        .output()
+        .map_err(|error| format!("cannot run {python}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{python} failed:\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last().unwrap_or_default();
+    serde_json::from_str(last).map_err(|error| format!("{python} printed no JSON object: {error}"))
+}
+
+/// Seconds of the scores that are linear in points, for 1,000 to 1,000,000 points.
+fn growth() -> Vec<(usize, [f64; 4])> {
+    let sizes = [3, 6, 40, 32, 32];
+    [1_000, 10_000, 100_000, 1_000_000]
+        .into_iter()
+        .map(|points| {
+            let mut generator = random::generator(0, "growth", 0);
+            let factors = Array2::from_shape_fn((points, sizes.len()), |(_, factor)| {
+                generator.random_range(0..sizes[factor])
+            });
+            let codes = Array2::from_shape_fn((points, 10), |(row, unit)| {
+                factors[[row, unit % sizes.len()]] as f64 + generator.random_range(-1.0..1.0)
+            });
+            let parameters = HistogramParameters::default();
+            let time = |work: &dyn Fn() -> f64| {
+                (0..3)
+                    .map(|_| {
+                        let started = Instant::now();
+                        std::hint::black_box(work());
+                        started.elapsed().as_secs_f64()
+                    })
+                    .fold(f64::INFINITY, f64::min)
+            };
+            let times = [
+                time(&|| mig(codes.view(), factors.view(), &parameters).map_or(0.0, |found| found.value)),
+                time(&|| modularity(codes.view(), factors.view(), &parameters).unwrap_or(0.0)),
+                time(&|| mutual_info_score(codes.view(), &parameters).unwrap_or(0.0)),
+                time(&|| gaussian_total_correlation(codes.view()).unwrap_or(0.0)),
+            ];
+            (points, times)
+        })
+        .collect()
+}

@@ -1,0 +1,174 @@
+//! Histograms of codes, and the mutual information, entropies and joint entropies that follow from them.
+//!
+//! Everything is the plug-in estimate from counts, in nats. One pass over the points for each pair of a unit and a
+//! factor: the cost is linear in points, units and factors.
+
+use crate::error::Result;
+use crate::input::{self, Classes};
+use crate::numeric::entropy_of_counts;
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// The bin of every value, counted from 0: `bins` bins of equal width between the smallest and the largest value. The
+/// largest falls into the last bin; a constant falls into one bin whatever its value.
+///
+/// The left edges are `smallest + i * width` in this very order of operations and a value belongs to the last edge that
+/// does not exceed it, so that counts agree with `numpy.histogram` and `numpy.digitize` to the last point.
+///
+/// ```
+/// use unbraid_metrics::information::discretise;
+///
+/// assert_eq!(discretise(&[0.0, 0.9, 1.0, 2.0, 4.0], 4), [0, 0, 1, 2, 3]);
+/// assert_eq!(discretise(&[7.5, 7.5], 4), [2, 2]);
+/// ```
+pub fn discretise(values: &[f64], bins: usize) -> Vec<u32> {
+    let (smallest, largest) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
+    let (start, end) =
+        if smallest < largest { (smallest, largest) } else { (smallest - 0.5, smallest + 0.5) };
+    let width = (end - start) / bins as f64;
+    if width < f64::MIN_POSITIVE || !width.is_finite() {
+        return vec![0; values.len()];
+    }
+    let last = bins - 1;
+    let edge = |bin: usize| bin as f64 * width + start;
+    values
+        .iter()
+        .map(|&value| {
+            // The quotient can be off by one where a value lies on an edge: the edge decides.
+            let mut bin = (((value - start) / width) as usize).min(last);
+            if edge(bin) > value {
+                bin = bin.saturating_sub(1);
+            } else if bin < last && edge(bin + 1) <= value {
+                bin += 1;
+            }
+            bin as u32
+        })
+        .collect()
+}
+
+/// The joint counts of two discrete variables, as the mutual information in nats.
+///
+/// `first` and `second` hold classes below `first_count` and `second_count`.
+pub fn mutual_information(first: &[u32], first_count: usize, second: &[u32], second_count: usize) -> f64 {
+    let mut joint = vec![0_u32; first_count * second_count];
+    for (&a, &b) in first.iter().zip(second) {
+        joint[a as usize * second_count + b as usize] += 1;
+    }
+    mutual_information_of_counts(&joint, second_count)
+}
+
+/// The mutual information of a contingency table, rows first.
+fn mutual_information_of_counts(joint: &[u32], columns: usize) -> f64 {
+    let mut column_sums = vec![0_u64; columns];
+    let mut row_sums = Vec::with_capacity(joint.len() / columns.max(1));
+    for row in joint.chunks_exact(columns) {
+        let mut sum = 0;
+        for (&count, column_sum) in row.iter().zip(&mut column_sums) {
+            sum += u64::from(count);
+            *column_sum += u64::from(count);
+        }
+        row_sums.push(sum);
+    }
+    let total = row_sums.iter().sum::<u64>() as f64;
+    let mut information = 0.0;
+    for (row, &row_sum) in joint.chunks_exact(columns).zip(&row_sums) {
+        for (&count, &column_sum) in row.iter().zip(&column_sums) {
+            if count > 0 {
+                let count = f64::from(count);
+                information += count / total * (total * count / (row_sum as f64 * column_sum as f64)).ln();
+            }
+        }
+    }
+    information.max(0.0)
+}
+
+/// Mutual information between binned units and factors, with the entropies that scores divide by. In nats.
+#[derive(Clone, Debug)]
+pub struct Information {
+    /// I(unit; factor), \[units, factors\].
+    pub matrix: Array2<f64>,
+    /// H(factor).
+    pub factor_entropies: Vec<f64>,
+    /// H(binned unit).
+    pub unit_entropies: Vec<f64>,
+    /// The number of bins of each unit.
+    pub bins: usize,
+}
+
+impl Information {
+    /// Bins `codes` \[n, units\] and counts them against `factors` \[n, factors\].
+    ///
+    /// # Errors
+    /// If the arrays do not fit each other or are not finite, if no factor varies, or `bins` is below 2.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use unbraid_metrics::information::Information;
+    ///
+    /// let codes = array![[0.0, 5.0], [0.0, 5.0], [1.0, 5.0], [1.0, 5.0]];
+    /// let information = Information::new(codes.view(), array![[0], [0], [1], [1]].view(), 20)?;
+    /// assert!((information.matrix[[0, 0]] - 2_f64.ln()).abs() < 1e-12);
+    /// assert_eq!(information.matrix[[1, 0]], 0.0);
+    /// # Ok::<(), unbraid_metrics::MetricsError>(())
+    /// ```
+    pub fn new(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, i64>, bins: usize) -> Result<Self> {
+        input::check(codes, factors)?;
+        input::check_bins(bins)?;
+        let classes = Classes::of_factors(factors);
+        input::check_varies("factors", &classes)?;
+        Ok(Self::of_classes(codes, &classes, bins))
+    }
+
+    fn of_classes(codes: ArrayView2<'_, f64>, classes: &[Classes], bins: usize) -> Self {
+        let units: Vec<(f64, Vec<f64>)> = (0..codes.ncols())
+            .into_par_iter()
+            .map(|unit| {
+                let binned = discretise(&codes.column(unit).to_vec(), bins);
+                let mut counts = vec![0; bins];
+                for &bin in &binned {
+                    counts[bin as usize] += 1;
+                }
+                let row = classes
+                    .iter()
+                    .map(|factor| mutual_information(&binned, bins, &factor.of_row, factor.count()))
+                    .collect();
+                (entropy_of_counts(&counts), row)
+            })
+            .collect();
+        Self {
+            matrix: Array2::from_shape_fn((units.len(), classes.len()), |(unit, factor)| {
+                units[unit].1[factor]
+            }),
+            factor_entropies: classes.iter().map(|factor| entropy_of_counts(&factor.counts())).collect(),
+            unit_entropies: units.iter().map(|(entropy, _)| *entropy).collect(),
+            bins,
+        }
+    }
+
+    /// The positions of the factors that take more than one value; the others tell nothing and are left out of means.
+    pub(crate) fn varying_factors(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.factor_entropies.len()).filter(|&factor| self.factor_entropies[factor] > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked by hand: counts [[2, 1], [0, 1]], so I = 1/2 ln(4/3) + 1/4 ln(2/3) + 1/4 ln 2.
+    #[test]
+    fn mutual_information_by_hand() {
+        let value = mutual_information(&[0, 0, 0, 1], 2, &[0, 0, 1, 1], 2);
+        let expected = 0.5 * (4.0_f64 / 3.0).ln() + 0.25 * (2.0_f64 / 3.0).ln() + 0.25 * 2.0_f64.ln();
+        assert!((value - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn tiny_and_huge_ranges_stay_in_the_table() {
+        for values in [[0.0, f64::MIN_POSITIVE], [-1e60, 1e60], [1.0, 1.0 + f64::EPSILON]] {
+            assert!(discretise(&values, 20).iter().all(|&bin| bin < 20), "{values:?}");
+        }
+    }
+}

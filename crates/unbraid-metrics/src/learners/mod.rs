@@ -1,0 +1,35 @@
+//! The small learners that scores need, each after a well-known implementation and compared with it in the tests.
+//!
+//! All of them are deterministic by seed and do not depend on the number of threads.
+
+mod boosting;
+mod forest;
+mod lasso;
+mod lbfgs;
+mod logistic;
+mod logistic_cv;
+mod svm;
+mod svm_single;
+
+pub use boosting::{BoostingParameters, GradientBoosting};
+pub use forest::{ForestParameters, RandomForest};
+pub use lasso::{Lasso, LassoParameters};
+pub use logistic::{LogisticParameters, LogisticRegression};
+pub use logistic_cv::{LogisticCvParameters, LogisticRegressionCv};
+pub use svm::{LinearSvm, SvmParameters};
+
+use crate::error::{MetricsError, Result};
+use crate::input::{self, Classes};
+use ndarray::ArrayView2;
+
+/// What every classifier asks of its training data.
+fn check_fit(features: ArrayView2<'_, f64>, classes: &Classes) -> Result<()> {
+    if features.nrows() == 0 || features.ncols() == 0 {
+        return Err(MetricsError::shape("features", input::shape(&features), "at least 1 row and 1 column"));
+    }
+    if features.nrows() != classes.of_row.len() {
+        let expected = format!("{}, as many as rows of features", features.nrows());
+        return Err(MetricsError::shape("classes", format!("{} labels", classes.of_row.len()), expected));
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Linear support vector machines, one against the rest, by liblinear's dual coordinate descent.
+
+use crate::error::{MetricsError, Result};
+use crate::input::Classes;
+use crate::numeric::argmax;
+use crate::random::{self, below};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`LinearSvm`]; apart from C, the defaults are those of scikit-learn's `LinearSVC`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SvmParameters {
+    /// The weight of the squared hinge loss against the penalty.
+    pub c: f64,
+    /// Whether C is multiplied, for the rows of a class, by n / (classes * rows of the class).
+    pub balanced: bool,
+    /// The range of the projected gradient at which to stop.
+    pub tolerance: f64,
+    /// Passes over the rows, at most.
+    pub max_iterations: usize,
+    /// The order in which rows are visited.
+    pub seed: u64,
+}
+
+impl Default for SvmParameters {
+    fn default() -> Self {
+        Self { c: 0.01, balanced: true, tolerance: 1e-4, max_iterations: 1000, seed: 0 }
+    }
+}
+
+/// A fitted classifier: one linear score for each class, or a single one for two classes.
+#[derive(Clone, Debug)]
+pub struct LinearSvm {
+    /// \[classes, features + 1\], the intercept last; two classes have one row, positive for the second.
+    weights: Array2<f64>,
+    classes: usize,
+}
+
+impl LinearSvm {
+    /// Minimises, for each class against the rest (two classes: the second against the first),
+    /// ```text
+    /// 1/2 (|w|^2 + b^2) + sum over rows of C_i max(0, 1 - y_i (w x_i + b))^2
+    /// ```
+    /// The intercept is penalised like a weight, as in liblinear. When balanced, the weight of a class multiplies C for
+    /// its own rows, and rows of the rest keep C (for two classes each has its own weight).
+    ///
+    /// # Errors
+    /// If there are no rows, as many labels as rows are not given, or a parameter is out of range.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use unbraid_metrics::Classes;
+    /// use unbraid_metrics::learners::{LinearSvm, SvmParameters};
+    ///
+    /// let features = array![[-2.0], [-1.0], [1.0], [2.0]];
+    /// let classes = Classes::new(array![0, 0, 1, 1].view());
+    /// let model = LinearSvm::fit(features.view(), &classes, &SvmParameters { c: 1.0, ..Default::default() })?;
+    /// assert_eq!(model.predict(features.view()), [0, 0, 1, 1]);
+    /// # Ok::<(), unbraid_metrics::MetricsError>(())
+    /// ```
+    pub fn fit(features: ArrayView2<'_, f64>, classes: &Classes, parameters: &SvmParameters) -> Result<Self> {
+        super::check_fit(features, classes)?;
+        parameters.check()?;
+        let problems = one_against_rest(classes, parameters);
+        let width = features.ncols();
+        let rows: Vec<f64> = features.iter().copied().collect();
+        let solved: Vec<Vec<f64>> = problems
+            .par_iter()
+            .map(|problem| solve(&rows, width, &classes.of_row, problem, parameters))
+            .collect();
+        Ok(Self::from_weights(&solved, width + 1, classes.count()))
+    }
+
+    pub(super) fn from_weights(solved: &[Vec<f64>], columns: usize, classes: usize) -> Self {
+        let weights = Array2::from_shape_fn((solved.len(), columns), |(class, column)| solved[class][column]);
+        Self { weights, classes }
+    }
+
+    /// Weights of each class and, in the last column, its intercept: \[classes, features + 1\]. Two classes share one row,
+    /// positive for the second.
+    pub fn weights(&self) -> ArrayView2<'_, f64> {
+        self.weights.view()
+    }
+
+    /// The class of each row.
+    pub fn predict(&self, features: ArrayView2<'_, f64>) -> Vec<u32> {
+        let mut scores = vec![0.0; self.weights.nrows()];
+        features
+            .rows()
+            .into_iter()
+            .map(|row| {
+                for (score, weights) in scores.iter_mut().zip(self.weights.rows()) {
+                    let product: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
+                    *score = product + weights[row.len()];
+                }
+                match self.classes {
+                    1 => 0,
+                    2 => u32::from(scores[0] > 0.0),
+                    _ => argmax(&scores) as u32,
+                }
+            })
+            .collect()
+    }
+}
+
+impl SvmParameters {
+    pub(super) fn check(&self) -> Result<()> {
+        for (name, value) in [("c", self.c), ("tolerance", self.tolerance)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(MetricsError::parameter(name, value, "a positive number"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One class against the rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneAgainstRest {
+    /// The class whose rows count as positive.
+    pub class: u32,
+    /// C of the positive rows.
+    pub c_positive: f64,
+    /// C of the others.
+    pub c_negative: f64,
+}
+
+/// The binary problems of a classification.
+pub(super) fn one_against_rest(classes: &Classes, parameters: &SvmParameters) -> Vec<OneAgainstRest> {
+    let counts = classes.counts();
+    let weight = |class: usize| {
+        if parameters.balanced {
+            classes.of_row.len() as f64 / (classes.count() as f64 * f64::from(counts[class]))
+        } else {
+            1.0
+        }
+    };
+    let c = parameters.c;
+    match classes.count() {
+        1 => Vec::new(),
+        2 => vec![OneAgainstRest { class: 1, c_positive: c * weight(1), c_negative: c * weight(0) }],
+        count => (0..count)
+            .map(|class| OneAgainstRest { class: class as u32, c_positive: c * weight(class), c_negative: c })
+            .collect(),
+    }
+}
+
+/// Dual coordinate descent with shrinking (Hsieh et al. 2008, algorithm 3): each step minimises over one multiplier,
+/// rows come in random order, and rows whose multiplier rests at 0 are left out until the others have converged.
+fn solve(
+    features: &[f64],
+    width: usize,
+    labels: &[u32],
+    problem: &OneAgainstRest,
+    parameters: &SvmParameters,
+) -> Vec<f64> {
+    let sign = |row: usize| if labels[row] == problem.class { 1.0 } else { -1.0 };
+    let ridge =
+        |row: usize| 0.5 / if labels[row] == problem.class { problem.c_positive } else { problem.c_negative };
+    let row_of = |row: usize| &features[row * width..][..width];
+    let mut generator = random::generator(parameters.seed, "svm", u64::from(problem.class));
+    let mut weights = vec![0.0; width + 1];
+    let mut multipliers = vec![0.0_f64; labels.len()];
+    let curvatures: Vec<f64> = (0..labels.len())
+        .map(|row| row_of(row).iter().map(|x| x * x).sum::<f64>() + 1.0 + ridge(row))
+        .collect();
+    let mut active: Vec<usize> = (0..labels.len()).collect();
+    let mut shrink_above = f64::INFINITY;
+    for _ in 0..parameters.max_iterations {
+        let (mut largest, mut smallest) = (f64::NEG_INFINITY, f64::INFINITY);
+        for i in (1..active.len()).rev() {
+            active.swap(i, below(&mut generator, i + 1));
+        }
+        let mut kept = 0;
+        for i in 0..active.len() {
+            let row = active[i];
+            let values = row_of(row);
+            let score = values.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() + weights[width];
+            let gradient = sign(row) * score - 1.0 + ridge(row) * multipliers[row];
+            let mut projected = gradient;
+            if multipliers[row] == 0.0 {
+                if gradient > shrink_above {
+                    continue;
+                }
+                projected = gradient.min(0.0);
+            }
+            active[kept] = row;
+            kept += 1;
+            largest = largest.max(projected);
+            smallest = smallest.min(projected);
+            if projected.abs() > 1e-12 {
+                let old = multipliers[row];
+                multipliers[row] = (old - gradient / curvatures[row]).max(0.0);
+                let step = (multipliers[row] - old) * sign(row);
+                for (weight, value) in weights.iter_mut().zip(values) {
+                    *weight += step * value;
+                }
+                weights[width] += step;
+            }
+        }
+        let everything = kept == labels.len();
+        active.truncate(kept);
+        if largest - smallest <= parameters.tolerance {
+            if everything {
+                break;
+            }
+            active = (0..labels.len()).collect();
+            shrink_above = f64::INFINITY;
+            continue;
+        }
+        shrink_above = if largest > 0.0 { largest } else { f64::INFINITY };
+    }
+    weights
+}

@@ -1,0 +1,151 @@
+//! Attribute accuracy by the difference of means.
+
+use crate::error::Result;
+use crate::input::{self, Classes, TrainTest};
+use crate::numeric::mean;
+use rayon::prelude::*;
+
+/// What [`attribute_accuracy`] found.
+#[derive(Clone, Debug)]
+pub struct AttributeAccuracy {
+    /// The mean over attributes of the accuracy on the test points.
+    pub value: f64,
+    /// The mean over the attributes of each factor; 0 for a factor that does not vary.
+    pub per_factor: Vec<f64>,
+}
+
+/// Attribute accuracy: how far does the simplest classifier get, the direction between the means of two classes?
+///
+/// ```text
+/// w = mean of z where the attribute holds - mean of z where it does not
+/// b = argmin over b of sum over training points of max(0, 1 - y (w z + b)),   y = +1 or -1
+/// accuracy = share of test points with sign(w z + b) = y
+/// ```
+/// The bias is found exactly: the hinge loss is piecewise linear in b. A factor of two values is one attribute, as in
+/// CelebA; a factor of more values counts as one attribute for each value, this value against all others, of which the
+/// mean is taken.
+///
+/// * Range: 0 to 1, higher is better. Not balanced: always saying "no" reaches the share of the larger class.
+/// * Reference: Kumar et al. 2018, table 2.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, or if no factor varies.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::TrainTest;
+/// use unbraid_metrics::scores::attribute_accuracy;
+///
+/// let (codes, factors) = (array![[0.0, 1.0], [0.0, 2.0], [3.0, 1.0], [3.0, 2.0]], array![[0], [0], [1], [1]]);
+/// let data = TrainTest {
+///     codes_train: codes.view(),
+///     factors_train: factors.view(),
+///     codes_test: codes.view(),
+///     factors_test: factors.view(),
+/// };
+/// assert_eq!(attribute_accuracy(&data)?.value, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn attribute_accuracy(data: &TrainTest<'_>) -> Result<AttributeAccuracy> {
+    data.check()?;
+    let factors = Classes::of_factors(data.factors_train);
+    input::check_varies("factors_train", &factors)?;
+    let per_factor: Vec<f64> = factors
+        .par_iter()
+        .enumerate()
+        .map(|(factor, classes)| {
+            let truth = classes.of_other(data.factors_test.column(factor));
+            // With two values the second alone says everything.
+            let first = usize::from(classes.count() == 2);
+            let accuracies: Vec<f64> = if classes.varies() {
+                (first..classes.count())
+                    .map(|class| accuracy_of(data, classes, class as u32, &truth))
+                    .collect()
+            } else {
+                Vec::new()
+            };
+            mean(&accuracies)
+        })
+        .collect();
+    let varying: Vec<f64> = per_factor
+        .iter()
+        .zip(&factors)
+        .filter(|(_, classes)| classes.varies())
+        .map(|(value, _)| *value)
+        .collect();
+    Ok(AttributeAccuracy { value: mean(&varying), per_factor })
+}
+
+/// The accuracy for one value against the rest.
+fn accuracy_of(data: &TrainTest<'_>, classes: &Classes, class: u32, truth: &[Option<u32>]) -> f64 {
+    let units = data.codes_train.ncols();
+    let mut sums = [vec![0.0; units], vec![0.0; units]];
+    let mut counts = [0.0; 2];
+    for (row, &label) in data.codes_train.rows().into_iter().zip(&classes.of_row) {
+        let side = usize::from(label == class);
+        counts[side] += 1.0;
+        for (sum, value) in sums[side].iter_mut().zip(row) {
+            *sum += value;
+        }
+    }
+    let direction: Vec<f64> =
+        (0..units).map(|unit| sums[1][unit] / counts[1] - sums[0][unit] / counts[0]).collect();
+    let project =
+        |row: ndarray::ArrayView1<'_, f64>| row.iter().zip(&direction).map(|(z, w)| z * w).sum::<f64>();
+    let projections: Vec<f64> = data.codes_train.rows().into_iter().map(project).collect();
+    let positive: Vec<bool> = classes.of_row.iter().map(|&label| label == class).collect();
+    let bias = hinge_bias(&projections, &positive);
+    let hits = data
+        .codes_test
+        .rows()
+        .into_iter()
+        .zip(truth)
+        .filter(|(row, truth)| (project(*row) + bias > 0.0) == (**truth == Some(class)))
+        .count();
+    hits as f64 / truth.len() as f64
+}
+
+/// The bias that minimises the summed hinge loss; the middle of all that do, if there are several.
+///
+/// As b grows from minus infinity the slope of the loss starts at minus the number of positive points. It rises by 1 at
+/// each kink: where a positive point reaches the margin, b = 1 - s, and where a negative one enters it, b = -1 - s. The
+/// minimum lies where the slope passes 0, at the kink of that rank.
+fn hinge_bias(projections: &[f64], positive: &[bool]) -> f64 {
+    let mut kinks: Vec<f64> = projections
+        .iter()
+        .zip(positive)
+        .map(|(s, &positive)| if positive { 1.0 - s } else { -1.0 - s })
+        .collect();
+    kinks.sort_unstable_by(f64::total_cmp);
+    let rank = positive.iter().filter(|&&positive| positive).count();
+    match (rank.checked_sub(1).and_then(|last| kinks.get(last)), kinks.get(rank)) {
+        (Some(below), Some(above)) => below / 2.0 + above / 2.0,
+        (Some(only), None) | (None, Some(only)) => *only,
+        (None, None) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bias_minimises_the_hinge_loss() {
+        let projections = [0.3, -1.2, 2.5, 0.9, -0.4, 1.7];
+        let positive = [false, false, true, true, false, true];
+        let loss = |b: f64| -> f64 {
+            let margin = |(s, &p): (&f64, &bool)| if p { s + b } else { -(s + b) };
+            projections.iter().zip(&positive).map(margin).map(|margin| (1.0 - margin).max(0.0)).sum()
+        };
+        let bias = hinge_bias(&projections, &positive);
+        for step in -300..300 {
+            assert!(loss(bias) <= loss(f64::from(step) * 0.01) + 1e-12);
+        }
+    }
+
+    /// Points at -2 and 2: every bias from -1 to 1 has no loss, and the middle is taken.
+    #[test]
+    fn the_middle_of_a_flat_minimum() {
+        assert_eq!(hinge_bias(&[-2.0, 2.0], &[false, true]), 0.0);
+    }
+}

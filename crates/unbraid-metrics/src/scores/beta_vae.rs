@@ -1,0 +1,160 @@
+//! The BetaVAE score, also known as Z-diff.
+
+use super::interventions::InterventionSampler;
+use crate::error::{MetricsError, Result};
+use crate::input::Classes;
+use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters};
+use crate::random::{self, below};
+use crate::scores::dci::accuracy;
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// The classifier of [`beta_vae_score`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "classifier", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DifferenceClassifier {
+    /// Multinomial logistic regression, as in Locatello et al.
+    Logistic(LogisticParameters),
+    /// One-against-rest linear support vector machine, as in Kumar et al.: C = 0.01, classes not balanced.
+    Svm(SvmParameters),
+}
+
+impl Default for DifferenceClassifier {
+    fn default() -> Self {
+        Self::Logistic(LogisticParameters::default())
+    }
+}
+
+/// Parameters of [`beta_vae_score`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BetaVaeParameters {
+    /// Pairs whose differences are averaged to one point for the classifier.
+    pub batch_size: usize,
+    /// Points that the classifier is fitted to.
+    pub train_points: usize,
+    /// Points that it is judged on.
+    pub test_points: usize,
+    /// The classifier.
+    pub classifier: DifferenceClassifier,
+    /// Draws everything.
+    pub seed: u64,
+}
+
+impl Default for BetaVaeParameters {
+    fn default() -> Self {
+        Self {
+            batch_size: 64,
+            train_points: 10_000,
+            test_points: 5_000,
+            classifier: DifferenceClassifier::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// What an interventional score found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracies {
+    /// The score: accuracy on fresh points.
+    pub value: f64,
+    /// Accuracy on the points that the classifier was made from.
+    pub train: f64,
+}
+
+/// BetaVAE score: can a linear classifier tell which factor two points share, from how far apart their units are?
+///
+/// ```text
+/// point:  factor k at random; mean over pairs that share k of |z - z'|, one number for each unit; label k
+/// score:  accuracy of a linear classifier of these points, on fresh ones
+/// ```
+///
+/// * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
+/// * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
+/// * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019.
+///
+/// # Errors
+/// If a parameter is out of range.
+///
+/// ```
+/// use ndarray::Array2;
+/// use unbraid_metrics::scores::{BetaVaeParameters, GroupedRows, beta_vae_score};
+///
+/// let factors = Array2::from_shape_fn((100, 2), |(row, factor)| (if factor == 0 { row / 10 } else { row % 10 }) as i64);
+/// let codes = factors.mapv(|value| value as f64);
+/// let sampler = GroupedRows::new(codes.view(), factors.view())?;
+/// let parameters = BetaVaeParameters { train_points: 200, test_points: 100, ..Default::default() };
+/// assert_eq!(beta_vae_score(&sampler, &parameters)?.value, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn beta_vae_score(
+    sampler: &dyn InterventionSampler,
+    parameters: &BetaVaeParameters,
+) -> Result<Accuracies> {
+    check_counts(parameters.batch_size, parameters.train_points, parameters.test_points)?;
+    if sampler.factors() < 2 {
+        return Ok(Accuracies { value: 1.0, train: 1.0 });
+    }
+    let (train, train_labels) = differences(sampler, parameters, "beta-vae train", parameters.train_points);
+    let (test, test_labels) = differences(sampler, parameters, "beta-vae test", parameters.test_points);
+    let classes = Classes::new(train_labels.view());
+    let (fitted, predicted) = match &parameters.classifier {
+        DifferenceClassifier::Logistic(logistic) => {
+            let model = LogisticRegression::fit(train.view(), &classes, logistic)?;
+            (model.predict(train.view()), model.predict(test.view()))
+        }
+        DifferenceClassifier::Svm(svm) => {
+            let model = LinearSvm::fit(train.view(), &classes, svm)?;
+            (model.predict(train.view()), model.predict(test.view()))
+        }
+    };
+    Ok(Accuracies {
+        value: accuracy(&predicted, &classes.of_other(test_labels.view())),
+        train: accuracy(&fitted, &classes.of_other(train_labels.view())),
+    })
+}
+
+/// Points for the classifier and the factors that they were made with. Each point has a generator of its own.
+fn differences(
+    sampler: &dyn InterventionSampler,
+    parameters: &BetaVaeParameters,
+    purpose: &str,
+    points: usize,
+) -> (Array2<f64>, Array1<i64>) {
+    let units = sampler.units();
+    let size = parameters.batch_size * units;
+    let drawn: Vec<(i64, Vec<f64>)> = (0..points)
+        .into_par_iter()
+        .map_init(
+            || (vec![0.0; size], vec![0.0; size]),
+            |(first, second), point| {
+                let mut generator = random::generator(parameters.seed, purpose, point as u64);
+                let factor = below(&mut generator, sampler.factors());
+                sampler.pairs(factor, &mut generator, first, second);
+                let mut sums = vec![0.0; units];
+                for (first, second) in first.chunks_exact(units).zip(second.chunks_exact(units)) {
+                    for (sum, (a, b)) in sums.iter_mut().zip(first.iter().zip(second)) {
+                        *sum += (a - b).abs();
+                    }
+                }
+                sums.iter_mut().for_each(|sum| *sum /= parameters.batch_size as f64);
+                (factor as i64, sums)
+            },
+        )
+        .collect();
+    let features = Array2::from_shape_fn((points, units), |(point, unit)| drawn[point].1[unit]);
+    (features, drawn.iter().map(|(factor, _)| *factor).collect())
+}
+
+/// Refuses numbers of points that cannot be right.
+pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
+    for (name, value, least) in
+        [("batch_size", batch_size, 1), ("train_points", train_points, 1), ("test_points", test_points, 1)]
+    {
+        if value < least {
+            return Err(MetricsError::parameter(name, value, format!("at least {least}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! Disentanglement, completeness and informativeness.
+
+use crate::error::Result;
+use crate::input::{self, Classes, TrainTest};
+use crate::learners::{
+    BoostingParameters, ForestParameters, GradientBoosting, Lasso, LassoParameters, RandomForest,
+};
+use crate::numeric::mean;
+use crate::scores::explicitness::standardise;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// The learner that tells how important each unit is for each factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "learner", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DciLearner {
+    /// Gradient-boosted trees; what published numbers use.
+    Boosting(BoostingParameters),
+    /// A random forest.
+    Forest(ForestParameters),
+    /// Magnitudes of the weights of a lasso regression of each factor, as a number, on standardised units. As accuracy
+    /// stands the share of the factor's variance that is explained, at least 0.
+    Lasso(LassoParameters),
+}
+
+impl Default for DciLearner {
+    fn default() -> Self {
+        Self::Boosting(BoostingParameters::default())
+    }
+}
+
+/// Parameters of [`dci`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DciParameters {
+    /// The learner and its parameters.
+    pub learner: DciLearner,
+}
+
+/// What [`dci`] found.
+#[derive(Clone, Debug)]
+pub struct Dci {
+    /// Does each unit serve one factor?
+    pub disentanglement: f64,
+    /// Is each factor served by one unit?
+    pub completeness: f64,
+    /// Accuracy on the training points, mean over factors.
+    pub informativeness_train: f64,
+    /// Accuracy on the test points, mean over factors.
+    pub informativeness_test: f64,
+    /// Importance of each unit for each factor, \[units, factors\]; columns sum to 1, or to 0 where nothing was learned.
+    pub importance: Array2<f64>,
+}
+
+/// DCI: are units and factors matched one to one, as far as a learner that predicts factors from units can tell?
+///
+/// With R the importance of unit i for factor k, of D units and K factors:
+/// ```text
+/// D_i = 1 - H_K(R_i. / sum_k R_ik)     disentanglement = sum_i D_i (sum_k R_ik / sum R)
+/// C_k = 1 - H_D(R_.k / sum_i R_ik)     completeness    = sum_k C_k (sum_i R_ik / sum R)
+/// ```
+/// H_K is the entropy with logarithms to base K. Informativeness is the accuracy (not the error) of the predictions.
+///
+/// * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, with a single unit completeness is 1,
+///   if anything was learned at all; if nothing was, both are 0.
+/// * Factors with one value are left out of informativeness; their column of importances is 0. A value that occurs in
+///   the test points only counts as an error.
+/// * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, or if no factor varies.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::TrainTest;
+/// use unbraid_metrics::scores::{DciParameters, dci};
+///
+/// let codes = array![[0.0, 0.1], [0.1, 1.0], [1.0, 0.0], [1.1, 1.1]];
+/// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
+/// let data = TrainTest {
+///     codes_train: codes.view(),
+///     factors_train: factors.view(),
+///     codes_test: codes.view(),
+///     factors_test: factors.view(),
+/// };
+/// let score = dci(&data, &DciParameters::default())?;
+/// assert!(score.disentanglement > 0.99 && score.completeness > 0.99);
+/// assert_eq!(score.informativeness_test, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<Dci> {
+    data.check()?;
+    let classes = Classes::of_factors(data.factors_train);
+    input::check_varies("factors_train", &classes)?;
+    let fits: Vec<Option<FactorFit>> = classes
+        .par_iter()
+        .enumerate()
+        .map(|(factor, classes)| {
+            if !classes.varies() {
+                return Ok(None);
+            }
+            match &parameters.learner {
+                DciLearner::Boosting(boosting) => FactorFit::boosting(data, factor, classes, boosting),
+                DciLearner::Forest(forest) => FactorFit::forest(data, factor, classes, forest),
+                DciLearner::Lasso(lasso) => FactorFit::lasso(data, factor, lasso),
+            }
+            .map(Some)
+        })
+        .collect::<Result<_>>()?;
+    let importance = Array2::from_shape_fn((data.codes_train.ncols(), fits.len()), |(unit, factor)| {
+        fits[factor].as_ref().map_or(0.0, |fit| fit.importances[unit])
+    });
+    let fits: Vec<FactorFit> = fits.into_iter().flatten().collect();
+    Ok(Dci {
+        disentanglement: disentanglement_of(importance.view()),
+        completeness: completeness_of(importance.view()),
+        informativeness_train: mean(&fits.iter().map(|fit| fit.accuracy_train).collect::<Vec<_>>()),
+        informativeness_test: mean(&fits.iter().map(|fit| fit.accuracy_test).collect::<Vec<_>>()),
+        importance,
+    })
+}
+
+/// What one learner says about one factor.
+struct FactorFit {
+    importances: Vec<f64>,
+    accuracy_train: f64,
+    accuracy_test: f64,
+}
+
+impl FactorFit {
+    fn boosting(
+        data: &TrainTest<'_>,
+        factor: usize,
+        classes: &Classes,
+        parameters: &BoostingParameters,
+    ) -> Result<Self> {
+        let model = GradientBoosting::fit(data.codes_train, classes, parameters)?;
+        let predicted = model.predict(data.codes_test);
+        Ok(Self::of_classes(data, factor, classes, model.importances(), model.fitted_classes(), &predicted))
+    }
+
+    fn forest(
+        data: &TrainTest<'_>,
+        factor: usize,
+        classes: &Classes,
+        parameters: &ForestParameters,
+    ) -> Result<Self> {
+        let model = RandomForest::fit(data.codes_train, classes, parameters)?;
+        let (fitted, predicted) = (model.predict(data.codes_train), model.predict(data.codes_test));
+        Ok(Self::of_classes(data, factor, classes, model.importances(), &fitted, &predicted))
+    }
+
+    fn of_classes(
+        data: &TrainTest<'_>,
+        factor: usize,
+        classes: &Classes,
+        importances: &[f64],
+        fitted: &[u32],
+        predicted: &[u32],
+    ) -> Self {
+        let hits = fitted.iter().zip(&classes.of_row).filter(|(a, b)| a == b).count();
+        let truth = classes.of_other(data.factors_test.column(factor));
+        Self {
+            importances: importances.to_vec(),
+            accuracy_train: hits as f64 / fitted.len() as f64,
+            accuracy_test: accuracy(predicted, &truth),
+        }
+    }
+
+    fn lasso(data: &TrainTest<'_>, factor: usize, parameters: &LassoParameters) -> Result<Self> {
+        let (codes_train, codes_test) = standardise(data.codes_train, data.codes_test);
+        let train = data.factors_train.column(factor).mapv(|value| value as f64);
+        let test = data.factors_test.column(factor).mapv(|value| value as f64);
+        // In units of its own deviation, so that one penalty suits all factors.
+        let (mean, deviation) = (train.sum() / train.len() as f64, train.var(0.0).sqrt());
+        let (train, test) = ((train - mean) / deviation, (test - mean) / deviation);
+        let model = Lasso::fit(codes_train.view(), train.view(), parameters)?;
+        let magnitudes: Vec<f64> = model.weights.iter().map(|weight| weight.abs()).collect();
+        let total: f64 = magnitudes.iter().sum();
+        let explained = |codes: ArrayView2<'_, f64>, target: &Array1<f64>| {
+            let errors: f64 =
+                model.predict(codes).iter().zip(target).map(|(found, value)| (found - value).powi(2)).sum();
+            let variance = target.var(0.0) * target.len() as f64;
+            if variance > 0.0 { (1.0 - errors / variance).max(0.0) } else { 0.0 }
+        };
+        Ok(Self {
+            importances: magnitudes
+                .iter()
+                .map(|weight| if total > 0.0 { weight / total } else { 0.0 })
+                .collect(),
+            accuracy_train: explained(codes_train.view(), &train),
+            accuracy_test: explained(codes_test.view(), &test),
+        })
+    }
+}
+
+/// The share of rows whose class was predicted; a class that is not known is never predicted.
+pub(crate) fn accuracy(predicted: &[u32], truth: &[Option<u32>]) -> f64 {
+    let hits = predicted.iter().zip(truth).filter(|(predicted, truth)| Some(**predicted) == **truth).count();
+    hits as f64 / truth.len().max(1) as f64
+}
+
+/// Disentanglement of a matrix of importances, \[units, factors\].
+pub fn disentanglement_of(importance: ArrayView2<'_, f64>) -> f64 {
+    weighted_concentration(importance)
+}
+
+/// Completeness of a matrix of importances, \[units, factors\].
+pub fn completeness_of(importance: ArrayView2<'_, f64>) -> f64 {
+    weighted_concentration(importance.t())
+}
+
+/// The mean over rows of 1 - normalised entropy, weighted by their sums.
+fn weighted_concentration(matrix: ArrayView2<'_, f64>) -> f64 {
+    let total: f64 = matrix.sum();
+    if total <= 0.0 {
+        return 0.0;
+    }
+    matrix.rows().into_iter().map(|row| concentration(row) * row.sum() / total).sum::<f64>().clamp(0.0, 1.0)
+}
+
+/// 1 - H(row) / ln(length): 1 if all sits in one entry, 0 if all are alike.
+fn concentration(row: ArrayView1<'_, f64>) -> f64 {
+    // The reference implementation adds this before it divides; a row of zeros is then uniform.
+    const FLOOR: f64 = 1e-11;
+    if row.len() < 2 {
+        return 1.0;
+    }
+    let total = row.sum() + FLOOR * row.len() as f64;
+    let entropy: f64 = row
+        .iter()
+        .map(|value| {
+            let share = (value + FLOOR) / total;
+            -share * share.ln()
+        })
+        .sum();
+    1.0 - entropy / (row.len() as f64).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Axis, array, concatenate};
+
+    /// The cases of the reference implementation's tests.
+    #[test]
+    fn known_matrices() {
+        let close =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+        let eye = Array2::<f64>::eye(5);
+        close(disentanglement_of(eye.view()), 1.0);
+        close(completeness_of(eye.view()), 1.0);
+        let one_dead = array![[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        close(disentanglement_of(one_dead.view()), 1.0);
+        close(completeness_of(one_dead.view()), 1.0);
+        assert_eq!(disentanglement_of(Array2::zeros((3, 2)).view()), 0.0);
+        assert_eq!(completeness_of(Array2::zeros((3, 2)).view()), 0.0);
+        let redundant = concatenate![Axis(0), eye, eye];
+        close(completeness_of(redundant.view()), 1.0 - 2_f64.ln() / 10_f64.ln());
+        let entangled = concatenate![Axis(1), eye, eye];
+        close(disentanglement_of(entangled.view()), 1.0 - 2_f64.ln() / 10_f64.ln());
+    }
+}

@@ -1,0 +1,146 @@
+//! Explicitness.
+
+use crate::error::Result;
+use crate::input::{self, Classes, TrainTest};
+use crate::learners::{LogisticParameters, LogisticRegression};
+use crate::numeric::mean;
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// What [`explicitness`] found.
+#[derive(Clone, Debug)]
+pub struct Explicitness {
+    /// The score: area under the curve on the test points, mean over factors.
+    pub value: f64,
+    /// The same on the training points.
+    pub train: f64,
+    /// The area of each factor on the training points; 0.5 for a factor that does not vary.
+    pub per_factor_train: Vec<f64>,
+    /// The area of each factor on the test points; 0.5 for a factor that cannot be judged.
+    pub per_factor_test: Vec<f64>,
+}
+
+/// Explicitness: can a linear classifier on all units tell the values of each factor?
+///
+/// ```text
+/// explicitness = mean over factors of mean over values v of AUC(p(v_k = v | z), [v_k = v])
+/// ```
+/// where p is a multinomial logistic regression on codes standardised with the mean and deviation of the training points,
+/// and AUC the area under the receiver operating characteristic, in which ties count half.
+///
+/// * Range: 0.5 (chance) to 1, higher is better; not rescaled.
+/// * Constant units are left at 0. A value that is missing from the test points (or is the only one there) has no area
+///   and is left out of the mean; so is a factor with one value.
+/// * Reference: Ridgeway and Mozer 2018.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::TrainTest;
+/// use unbraid_metrics::learners::LogisticParameters;
+/// use unbraid_metrics::scores::explicitness;
+///
+/// let (codes, factors) = (array![[-2.0], [-1.0], [1.0], [2.0]], array![[0], [0], [1], [1]]);
+/// let data = TrainTest {
+///     codes_train: codes.view(),
+///     factors_train: factors.view(),
+///     codes_test: codes.view(),
+///     factors_test: factors.view(),
+/// };
+/// assert_eq!(explicitness(&data, &LogisticParameters::default())?.value, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Result<Explicitness> {
+    data.check()?;
+    let classes = Classes::of_factors(data.factors_train);
+    input::check_varies("factors_train", &classes)?;
+    let (train, test) = standardise(data.codes_train, data.codes_test);
+    let areas: Vec<[Option<f64>; 2]> = classes
+        .par_iter()
+        .zip(data.factors_test.columns().into_iter().collect::<Vec<_>>())
+        .map(|(classes, test_column)| {
+            if !classes.varies() {
+                return Ok([None, None]);
+            }
+            let model = LogisticRegression::fit(train.view(), classes, parameters)?;
+            let train_truth: Vec<Option<u32>> = classes.of_row.iter().copied().map(Some).collect();
+            Ok([
+                mean_area(model.probabilities(train.view()).view(), &train_truth),
+                mean_area(model.probabilities(test.view()).view(), &classes.of_other(test_column)),
+            ])
+        })
+        .collect::<Result<_>>()?;
+    let known = |sample: usize| {
+        let values: Vec<f64> = areas.iter().filter_map(|areas| areas[sample]).collect();
+        if values.is_empty() { 0.5 } else { mean(&values) }
+    };
+    Ok(Explicitness {
+        value: known(1),
+        train: known(0),
+        per_factor_train: areas.iter().map(|areas| areas[0].unwrap_or(0.5)).collect(),
+        per_factor_test: areas.iter().map(|areas| areas[1].unwrap_or(0.5)).collect(),
+    })
+}
+
+/// Both samples, minus the mean and divided by the deviation of the first; constant columns become 0.
+pub(crate) fn standardise(
+    train: ArrayView2<'_, f64>,
+    test: ArrayView2<'_, f64>,
+) -> (Array2<f64>, Array2<f64>) {
+    let (mut train, mut test) = (train.to_owned(), test.to_owned());
+    for (mut train, mut test) in train.columns_mut().into_iter().zip(test.columns_mut()) {
+        let constant = crate::numeric::is_constant(train.iter().copied());
+        let mean = train.sum() / train.len() as f64;
+        let deviation = train.var(0.0).sqrt();
+        let scale = |value: f64| {
+            let scaled = (value - mean) / deviation;
+            if constant || !scaled.is_finite() { 0.0 } else { scaled }
+        };
+        train.mapv_inplace(scale);
+        test.mapv_inplace(scale);
+    }
+    (train, test)
+}
+
+/// The mean area over the classes that some rows have and others have not.
+fn mean_area(probabilities: ArrayView2<'_, f64>, truth: &[Option<u32>]) -> Option<f64> {
+    let areas: Vec<f64> = probabilities
+        .columns()
+        .into_iter()
+        .enumerate()
+        .filter_map(|(class, column)| {
+            let positive: Vec<bool> = truth.iter().map(|&label| label == Some(class as u32)).collect();
+            area_under_curve(&column.to_vec(), &positive)
+        })
+        .collect();
+    (!areas.is_empty()).then(|| mean(&areas))
+}
+
+/// The probability that a positive row scores above a negative one, ties counting half; `None` without both kinds.
+fn area_under_curve(scores: &[f64], positive: &[bool]) -> Option<f64> {
+    let positives = positive.iter().filter(|&&positive| positive).count() as f64;
+    let negatives = positive.len() as f64 - positives;
+    if positives == 0.0 || negatives == 0.0 {
+        return None;
+    }
+    let ranks = crate::correlation::ranks(scores);
+    let rank_sum: f64 =
+        ranks.iter().zip(positive).filter(|(_, positive)| **positive).map(|(rank, _)| rank).sum();
+    Some((rank_sum - positives * (positives + 1.0) / 2.0) / (positives * negatives))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the six pairs (positive, negative) four are in order and one is tied: (4 + 1/2) / 6.
+    #[test]
+    fn area_by_hand() {
+        let area = area_under_curve(&[0.9, 0.4, 0.5, 0.4, 0.1], &[true, true, false, false, false]).unwrap();
+        assert!((area - (3.0 + 1.5) / 6.0).abs() < 1e-15);
+        assert_eq!(area_under_curve(&[0.5, 0.5], &[true, false]), Some(0.5));
+        assert_eq!(area_under_curve(&[0.5, 0.5], &[true, true]), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Hoyer's sparsity.
+
+use crate::error::Result;
+use crate::input;
+use ndarray::ArrayView2;
+
+/// Hoyer's sparsity of the codes: does each point use few of the units?
+///
+/// ```text
+/// Hoyer = (sqrt d - mean over points of |z|_1 / |z|_2) / (sqrt d - 1)
+/// ```
+/// after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
+/// has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse.
+///
+/// * Shapes: `codes` \[n, d\].
+/// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
+///   unit scores 0.
+/// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6; Hurley and Rickard 2009.
+///
+/// # Errors
+/// If the codes are not finite or have fewer than two rows.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::scores::hoyer;
+///
+/// let one_at_a_time = array![[1.0, 0.0], [-1.0, 0.0], [0.0, 5.0], [0.0, -5.0]];
+/// assert!((hoyer(one_at_a_time.view())? - 1.0).abs() < 1e-12);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn hoyer(codes: ArrayView2<'_, f64>) -> Result<f64> {
+    input::check_codes("codes", codes)?;
+    let units = codes.ncols();
+    if units == 1 {
+        return Ok(0.0);
+    }
+    let inverse_deviations: Vec<f64> = codes
+        .columns()
+        .into_iter()
+        .map(|column| {
+            let mean = column.sum() / column.len() as f64;
+            let squares: f64 = column.iter().map(|value| (value - mean) * (value - mean)).sum();
+            let deviation = (squares / (column.len() - 1) as f64).sqrt();
+            if deviation > 0.0 { deviation.recip().min(f64::MAX) } else { 0.0 }
+        })
+        .collect();
+    let ratios: f64 = codes
+        .rows()
+        .into_iter()
+        .map(|row| {
+            let (mut absolute, mut squares) = (0.0, 0.0);
+            for (value, inverse) in row.iter().zip(&inverse_deviations) {
+                let scaled = value * inverse;
+                absolute += scaled.abs();
+                squares += scaled * scaled;
+            }
+            if squares > 0.0 && squares.is_finite() { absolute / squares.sqrt() } else { 1.0 }
+        })
+        .sum();
+    let root = (units as f64).sqrt();
+    Ok(((root - ratios / codes.nrows() as f64) / (root - 1.0)).clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn equally_strong_units_are_dense() {
+        let codes = array![[1.0, 30.0], [-1.0, 30.0], [1.0, -30.0], [-1.0, -30.0]];
+        assert!(hoyer(codes.view()).unwrap() < 1e-12);
+    }
+
+    /// Both units have the deviation sqrt(2): rows (3, 1)/sqrt(2) and (1, 3)/sqrt(2) have |z|_1/|z|_2 = 4/sqrt(10).
+    #[test]
+    fn two_points_by_hand() {
+        let expected = (2_f64.sqrt() - 4.0 / 10_f64.sqrt()) / (2_f64.sqrt() - 1.0);
+        assert!((hoyer(array![[3.0, 1.0], [1.0, 3.0]].view()).unwrap() - expected).abs() < 1e-14);
+    }
+}

@@ -1,0 +1,119 @@
+//! Codes of points that share the value of one factor: what the interventional scores draw.
+
+use crate::error::Result;
+use crate::input::{self, Classes};
+use crate::random::{Generator, below};
+use ndarray::ArrayView2;
+
+/// Draws codes of points on which an experiment was made: one factor held, all others free.
+///
+/// All batches are rows of codes one after the other, `batch * units` numbers. Every draw comes from the generator that
+/// is handed in, so that a sampler has no state and may be asked from several threads.
+///
+/// Implemented here for arrays by [`GroupedRows`]. Whoever has codes of a full grid of factors can do better: draw factor
+/// vectors uniformly and look their codes up.
+pub trait InterventionSampler: Sync {
+    /// The number of units of each code.
+    fn units(&self) -> usize;
+
+    /// The number of factors that can be held.
+    fn factors(&self) -> usize;
+
+    /// Fills `first` and `second` with pairs: the two points of a pair share the value of `factor`, which is drawn anew
+    /// for each pair, and are otherwise independent.
+    fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]);
+
+    /// Fills `batch` with points that all share one value of `factor`, drawn at random.
+    fn held(&self, factor: usize, generator: &mut Generator, batch: &mut [f64]);
+
+    /// Fills `batch` with points drawn at random.
+    fn free(&self, generator: &mut Generator, batch: &mut [f64]);
+}
+
+/// Draws from given codes alone: rows that share the value of the held factor stand for the experiment.
+///
+/// All other factors then vary as they do among those rows: nearly independently if factors were drawn independently.
+/// Factors that take a single value are not offered.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::random::generator;
+/// use unbraid_metrics::scores::{GroupedRows, InterventionSampler};
+///
+/// let codes = array![[0.0, 5.0], [1.0, 5.0], [2.0, 7.0], [3.0, 7.0]];
+/// let sampler = GroupedRows::new(codes.view(), array![[0], [0], [1], [1]].view())?;
+/// let mut batch = [0.0; 20];
+/// sampler.held(0, &mut generator(0, "example", 0), &mut batch);
+/// assert!(batch.chunks(2).all(|code| code[1] == batch[1]));
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GroupedRows {
+    codes: Vec<f64>,
+    units: usize,
+    /// For each factor that varies: the class of every row, and the rows of each class.
+    factors: Vec<(Vec<u32>, Vec<Vec<usize>>)>,
+}
+
+impl GroupedRows {
+    /// Groups the rows of `codes` \[n, units\] by each of `factors` \[n, factors\].
+    ///
+    /// # Errors
+    /// If the arrays do not fit each other or are not finite, or if no factor varies.
+    pub fn new(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, i64>) -> Result<Self> {
+        input::check(codes, factors)?;
+        let classes = Classes::of_factors(factors);
+        input::check_varies("factors", &classes)?;
+        let factors = classes
+            .into_iter()
+            .filter(Classes::varies)
+            .map(|classes| {
+                let rows = classes.rows();
+                (classes.of_row, rows)
+            })
+            .collect();
+        Ok(Self { codes: codes.iter().copied().collect(), units: codes.ncols(), factors })
+    }
+
+    fn rows(&self) -> usize {
+        self.codes.len() / self.units
+    }
+
+    fn copy(&self, row: usize, target: &mut [f64]) {
+        target.copy_from_slice(&self.codes[row * self.units..][..self.units]);
+    }
+}
+
+impl InterventionSampler for GroupedRows {
+    fn units(&self) -> usize {
+        self.units
+    }
+
+    fn factors(&self) -> usize {
+        self.factors.len()
+    }
+
+    fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]) {
+        let (class_of_row, groups) = &self.factors[factor];
+        for (first, second) in first.chunks_exact_mut(self.units).zip(second.chunks_exact_mut(self.units)) {
+            let row = below(generator, self.rows());
+            let group = &groups[class_of_row[row] as usize];
+            self.copy(row, first);
+            self.copy(group[below(generator, group.len())], second);
+        }
+    }
+
+    fn held(&self, factor: usize, generator: &mut Generator, batch: &mut [f64]) {
+        let (class_of_row, groups) = &self.factors[factor];
+        let group = &groups[class_of_row[below(generator, self.rows())] as usize];
+        for target in batch.chunks_exact_mut(self.units) {
+            self.copy(group[below(generator, group.len())], target);
+        }
+    }
+
+    fn free(&self, generator: &mut Generator, batch: &mut [f64]) {
+        for target in batch.chunks_exact_mut(self.units) {
+            self.copy(below(generator, self.rows()), target);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Interventional robustness.
+
+use crate::error::{MetricsError, Result};
+use crate::information::discretise;
+use crate::input::{self, Classes};
+use crate::numeric::{is_constant, quantile_of_sorted};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`irs`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IrsParameters {
+    /// Bins for the values of each factor: a factor with more values than bins has neighbours merged.
+    pub bins: usize,
+    /// The quantile of the deviations that stands for their maximum; the paper has 1.0.
+    pub quantile: f64,
+}
+
+impl Default for IrsParameters {
+    fn default() -> Self {
+        Self { bins: 20, quantile: 0.99 }
+    }
+}
+
+/// What [`irs`] found.
+#[derive(Clone, Debug)]
+pub struct Irs {
+    /// The score.
+    pub value: f64,
+    /// Robustness of each unit when a factor is held, \[units, factors\]; 0 for a constant unit.
+    pub matrix: Array2<f64>,
+}
+
+/// IRS: does each unit stay put when the factor it follows is held and all others change?
+///
+/// ```text
+/// m_i   = max |z_i - mean z_i|
+/// c_ik  = mean over values v of factor k of the q-quantile of |z_i - mean z_i| among points with v_k = v
+/// IRS   = sum_i m_i max_k (1 - c_ik / m_i) / sum_i m_i
+/// ```
+/// The inner mean of z is that of the group. The values of a factor are first put into bins of equal width, so that
+/// their order matters for factors with more values than bins.
+///
+/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
+/// * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the score
+///   is 0.
+/// * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::scores::{IrsParameters, irs};
+///
+/// let codes = array![[-1.0], [-1.0], [1.0], [1.0]];
+/// assert_eq!(irs(codes.view(), array![[0], [0], [1], [1]].view(), &IrsParameters::default())?.value, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn irs(
+    codes: ArrayView2<'_, f64>,
+    factors: ArrayView2<'_, i64>,
+    parameters: &IrsParameters,
+) -> Result<Irs> {
+    input::check(codes, factors)?;
+    input::check_bins(parameters.bins)?;
+    if !(0.0..=1.0).contains(&parameters.quantile) {
+        return Err(MetricsError::parameter("quantile", parameters.quantile, "0 to 1"));
+    }
+    let classes = Classes::of_factors(factors);
+    input::check_varies("factors", &classes)?;
+    let groups: Vec<Vec<Vec<usize>>> = factors
+        .columns()
+        .into_iter()
+        .map(|column| {
+            let values: Vec<f64> = column.iter().map(|&value| value as f64).collect();
+            let mut groups = vec![Vec::new(); parameters.bins];
+            for (row, bin) in discretise(&values, parameters.bins).into_iter().enumerate() {
+                groups[bin as usize].push(row);
+            }
+            groups.retain(|group| !group.is_empty());
+            groups
+        })
+        .collect();
+    let units: Vec<(f64, Vec<f64>)> = (0..codes.ncols())
+        .into_par_iter()
+        .map(|unit| robustness_of_unit(&codes.column(unit).to_vec(), &groups, parameters.quantile))
+        .collect();
+    let total: f64 = units.iter().map(|(deviation, _)| deviation).sum();
+    let best: f64 = units
+        .iter()
+        .map(|(deviation, row)| deviation * row.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+        .sum();
+    Ok(Irs {
+        value: if total > 0.0 { best / total } else { 0.0 },
+        matrix: Array2::from_shape_fn((units.len(), groups.len()), |(unit, factor)| units[unit].1[factor]),
+    })
+}
+
+/// The largest deviation of a unit, and its robustness for each factor.
+fn robustness_of_unit(values: &[f64], groups: &[Vec<Vec<usize>>], quantile: f64) -> (f64, Vec<f64>) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let largest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+    if is_constant(values.iter().copied()) || largest == 0.0 {
+        return (0.0, vec![0.0; groups.len()]);
+    }
+    let mut deviations = Vec::with_capacity(values.len());
+    let row = groups
+        .iter()
+        .map(|groups| {
+            let sum: f64 = groups
+                .iter()
+                .map(|rows| {
+                    let centre = rows.iter().map(|&row| values[row]).sum::<f64>() / rows.len() as f64;
+                    deviations.clear();
+                    deviations.extend(rows.iter().map(|&row| (values[row] - centre).abs()));
+                    deviations.sort_unstable_by(f64::total_cmp);
+                    quantile_of_sorted(&deviations, quantile)
+                })
+                .sum();
+            1.0 - sum / groups.len() as f64 / largest
+        })
+        .collect();
+    (largest, row)
+}

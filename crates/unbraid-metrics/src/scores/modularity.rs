@@ -1,0 +1,70 @@
+//! Modularity.
+
+use crate::error::Result;
+use crate::information::Information;
+use crate::numeric::mean;
+use crate::scores::mig::HistogramParameters;
+use ndarray::{ArrayView1, ArrayView2};
+
+/// Modularity: does each unit know at most one factor?
+///
+/// ```text
+/// modularity = mean over units i of 1 - (sum_k m_ik^2 - max_k m_ik^2) / ((K - 1) max_k m_ik^2)
+/// ```
+/// with m the mutual information in nats and K the number of factors. A unit that knows nothing at all scores 0; one
+/// that is nearly dead has only the bias of the estimate, and contributes noise.
+///
+/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
+/// * Range: 0 to 1, higher is better. With a single factor, units that know it score 1.
+/// * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, or if no factor varies.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::scores::{HistogramParameters, modularity};
+///
+/// let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+/// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
+/// assert_eq!(modularity(codes.view(), factors.view(), &HistogramParameters::default())?, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn modularity(
+    codes: ArrayView2<'_, f64>,
+    factors: ArrayView2<'_, i64>,
+    parameters: &HistogramParameters,
+) -> Result<f64> {
+    Ok(modularity_of(Information::new(codes, factors, parameters.bins)?.matrix.view()))
+}
+
+/// [`modularity`] from a matrix of mutual information, \[units, factors\].
+pub fn modularity_of(mutual_information: ArrayView2<'_, f64>) -> f64 {
+    let parts: Vec<f64> = mutual_information.rows().into_iter().map(modularity_of_unit).collect();
+    mean(&parts)
+}
+
+fn modularity_of_unit(row: ArrayView1<'_, f64>) -> f64 {
+    let largest = row.iter().copied().fold(0.0, f64::max);
+    // Dividing first keeps the squares of tiny values from vanishing.
+    let others: f64 = row.iter().map(|&value| (value / largest) * (value / largest)).sum::<f64>() - 1.0;
+    if largest > 0.0 { 1.0 - others.max(0.0) / (row.len() - 1).max(1) as f64 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array, concatenate};
+
+    /// The cases of the reference implementation's tests.
+    #[test]
+    fn known_matrices() {
+        assert_eq!(modularity_of(Array2::eye(4).view()), 1.0);
+        let one_dead = array![[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        assert!((modularity_of(one_dead.view()) - 2.0 / 3.0).abs() < 1e-15);
+        let twice = concatenate![ndarray::Axis(1), Array2::<f64>::eye(5), Array2::<f64>::eye(5)];
+        assert!((modularity_of(twice.view()) - (1.0 - 1.0 / 9.0)).abs() < 1e-15);
+        assert_eq!(modularity_of(Array2::zeros((3, 2)).view()), 0.0);
+        assert_eq!(modularity_of(array![[0.4], [0.0]].view()), 0.5);
+    }
+}

@@ -1,0 +1,227 @@
+//! Separated attribute predictability.
+
+use super::sap_groups::{correlated_groups, multiple_r_squared};
+use super::sap_threshold::balanced_threshold_accuracy;
+use crate::correlation::pearson_columns;
+use crate::error::{MetricsError, Result};
+use crate::input::{self, Classes, TrainTest};
+use crate::learners::{LinearSvm, SvmParameters};
+use crate::numeric::{is_constant, mean, top_two};
+use crate::scores::dci::accuracy;
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How well a unit predicts a factor of classes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "predictor", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SapPredictor {
+    /// Test accuracy of a linear support vector machine; what published numbers use.
+    Svm(SvmParameters),
+    /// Balanced accuracy on the test points of the best thresholds for these same points, as Kumar et al. word it.
+    Threshold,
+}
+
+impl Default for SapPredictor {
+    fn default() -> Self {
+        Self::Svm(SvmParameters::default())
+    }
+}
+
+/// Parameters of [`sap`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SapParameters {
+    /// How well a unit predicts a factor.
+    pub predictor: SapPredictor,
+    /// Units whose correlation exceeds this magnitude count as one (Kumar et al., end of section 3).
+    pub group_above: Option<f64>,
+}
+
+/// What [`sap`] and [`sap_continuous`] found.
+#[derive(Clone, Debug)]
+pub struct Sap {
+    /// The score.
+    pub value: f64,
+    /// The gap between the two best units of each factor; 0 for a factor that does not vary.
+    pub per_factor: Vec<f64>,
+    /// How well each unit predicts each factor, \[units, factors\]; with grouping, \[groups, factors\].
+    pub matrix: Array2<f64>,
+    /// The units of each row of the matrix.
+    pub groups: Vec<Vec<usize>>,
+}
+
+/// SAP: is each factor predictable from one unit only?
+///
+/// ```text
+/// SAP = mean over factors k of (S_ak - S_bk)
+/// ```
+/// where S_ik tells how well factor k is predicted from unit i alone, and a and b are the best and second best unit. By
+/// default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
+/// classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
+///
+/// * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out.
+/// * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
+/// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
+///   as in Locatello et al. 2019.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::TrainTest;
+/// use unbraid_metrics::scores::{SapParameters, SapPredictor, sap};
+///
+/// let codes = array![[-1.0, 0.2], [-1.0, 0.1], [1.0, 0.2], [1.0, 0.1]];
+/// let factors = array![[0], [0], [1], [1]];
+/// let data = TrainTest {
+///     codes_train: codes.view(),
+///     factors_train: factors.view(),
+///     codes_test: codes.view(),
+///     factors_test: factors.view(),
+/// };
+/// let parameters = SapParameters { predictor: SapPredictor::Threshold, ..Default::default() };
+/// assert_eq!(sap(&data, &parameters)?.value, 0.5);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<Sap> {
+    data.check()?;
+    let classes = Classes::of_factors(data.factors_train);
+    input::check_varies("factors_train", &classes)?;
+    let groups = groups_of(data.codes_train, parameters.group_above)?;
+    let matrix = match &parameters.predictor {
+        SapPredictor::Svm(svm) => svm_matrix(data, &classes, &groups, svm)?,
+        SapPredictor::Threshold => threshold_matrix(data, &groups),
+    };
+    let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
+    Ok(Sap::from_matrix(matrix, groups, &varies))
+}
+
+/// SAP for factors that are numbers: S is the squared correlation of unit and factor.
+///
+/// ```text
+/// S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))
+/// ```
+/// on the training points, 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
+/// regression of the factor on all units of a group.
+///
+/// * Range: 0 to 1, higher is better. Renaming the values of a factor changes the score: they count as numbers.
+/// * Reference: Kumar et al. 2018, section 3.
+///
+/// # Errors
+/// If the arrays do not fit each other or are not finite, if no factor varies, or if `group_above` is not in 0 to 1.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::scores::sap_continuous;
+///
+/// let codes = array![[0.0, 1.0], [2.0, -1.0], [4.0, -1.0], [6.0, 1.0]];
+/// let score = sap_continuous(codes.view(), array![[0], [1], [2], [3]].view(), None)?;
+/// assert!((score.value - 1.0).abs() < 1e-12);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn sap_continuous(
+    codes: ArrayView2<'_, f64>,
+    factors: ArrayView2<'_, i64>,
+    group_above: Option<f64>,
+) -> Result<Sap> {
+    const DEAD: f64 = 1e-12;
+    input::check(codes, factors)?;
+    let classes = Classes::of_factors(factors);
+    input::check_varies("factors", &classes)?;
+    let groups = groups_of(codes, group_above)?;
+    let targets = factors.mapv(|value| value as f64);
+    let alive: Vec<bool> = codes.columns().into_iter().map(|column| column.var(1.0) > DEAD).collect();
+    let matrix = if groups.len() == codes.ncols() {
+        let mut matrix = pearson_columns(codes, targets.view()).mapv(|correlation| correlation * correlation);
+        for (mut row, alive) in matrix.rows_mut().into_iter().zip(&alive) {
+            if !alive {
+                row.fill(0.0);
+            }
+        }
+        matrix
+    } else {
+        let living: Vec<Vec<usize>> =
+            groups.iter().map(|group| group.iter().copied().filter(|&unit| alive[unit]).collect()).collect();
+        Array2::from_shape_fn((groups.len(), targets.ncols()), |(group, factor)| {
+            multiple_r_squared(codes.select(Axis(1), &living[group]).view(), targets.column(factor))
+        })
+    };
+    let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
+    Ok(Sap::from_matrix(matrix, groups, &varies))
+}
+
+impl Sap {
+    fn from_matrix(matrix: Array2<f64>, groups: Vec<Vec<usize>>, varies: &[bool]) -> Self {
+        let per_factor: Vec<f64> = matrix
+            .columns()
+            .into_iter()
+            .zip(varies)
+            .map(|(column, &varies)| {
+                let (first, second) = top_two(column.iter().copied());
+                if varies { first - second } else { 0.0 }
+            })
+            .collect();
+        let gaps: Vec<f64> =
+            per_factor.iter().zip(varies).filter(|(_, varies)| **varies).map(|(gap, _)| *gap).collect();
+        Self { value: mean(&gaps), per_factor, matrix, groups }
+    }
+}
+
+fn groups_of(codes: ArrayView2<'_, f64>, above: Option<f64>) -> Result<Vec<Vec<usize>>> {
+    match above {
+        None => Ok((0..codes.ncols()).map(|unit| vec![unit]).collect()),
+        Some(above) if (0.0..=1.0).contains(&above) => Ok(correlated_groups(codes, above)),
+        Some(above) => Err(MetricsError::parameter("group_above", above, "0 to 1")),
+    }
+}
+
+fn svm_matrix(
+    data: &TrainTest<'_>,
+    classes: &[Classes],
+    groups: &[Vec<usize>],
+    parameters: &SvmParameters,
+) -> Result<Array2<f64>> {
+    let truth: Vec<Vec<Option<u32>>> = classes
+        .iter()
+        .zip(data.factors_test.columns())
+        .map(|(classes, column)| classes.of_other(column))
+        .collect();
+    let rows: Vec<Vec<f64>> = groups
+        .par_iter()
+        .map(|group| {
+            let test = data.codes_test.select(Axis(1), group);
+            let train = data.codes_train.select(Axis(1), group);
+            classes
+                .iter()
+                .zip(&truth)
+                .map(|(classes, truth)| {
+                    let model = if group.len() == 1 {
+                        LinearSvm::fit_single(train.column(0), classes, parameters)?
+                    } else {
+                        LinearSvm::fit(train.view(), classes, parameters)?
+                    };
+                    Ok(accuracy(&model.predict(test.view()), truth))
+                })
+                .collect()
+        })
+        .collect::<Result<_>>()?;
+    Ok(Array2::from_shape_fn((groups.len(), classes.len()), |(group, factor)| rows[group][factor]))
+}
+
+fn threshold_matrix(data: &TrainTest<'_>, groups: &[Vec<usize>]) -> Array2<f64> {
+    let classes = Classes::of_factors(data.factors_test);
+    let units: Vec<Vec<f64>> = (0..data.codes_test.ncols())
+        .into_par_iter()
+        .map(|unit| {
+            let values = data.codes_test.column(unit).to_vec();
+            let dead = is_constant(values.iter().copied());
+            let score = |classes| if dead { 0.0 } else { balanced_threshold_accuracy(&values, classes) };
+            classes.iter().map(score).collect()
+        })
+        .collect();
+    Array2::from_shape_fn((groups.len(), classes.len()), |(group, factor)| {
+        groups[group].iter().map(|&unit| units[unit][factor]).fold(0.0, f64::max)
+    })
+}

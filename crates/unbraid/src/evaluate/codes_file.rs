@@ -1,0 +1,80 @@
+//! The codes file: an `.npz` with codes and factors, from unbraid or from anywhere else.
+//!
+//! Arrays `codes_train` \[n, units\], `factors_train` \[n, factors\], `codes_test` and `factors_test`; or only `codes` and
+//! `factors`, of which the first two thirds train. Optional: `log_variance_train` (or `log_variance`) for scores that
+//! need posteriors, and `factor_names`. Factors are whole numbers; without them only the unsupervised scores apply.
+
+use crate::failure::{Failure, Outcome};
+use ndarray::{Array2, Axis};
+use std::path::Path;
+use unbraid_data::DataError;
+use unbraid_data::formats::npz::Npz;
+use unbraid_metrics::Codes;
+
+/// Reads a codes file.
+///
+/// # Errors
+/// If the file is damaged, lacks the arrays, or they do not fit each other; the message lists the arrays found.
+pub fn read(path: &Path) -> Outcome<Codes> {
+    let mut npz = Npz::open(path)?;
+    let with_path =
+        |error: unbraid_metrics::MetricsError| Failure::input(format!("{}: {error}", path.display()));
+    let codes = if npz.contains("codes_train") {
+        let train = floats(&mut npz, "codes_train")?;
+        if npz.contains("factors_train") {
+            let factors_train = integers(&mut npz, "factors_train")?;
+            let (test, factors_test) = (floats(&mut npz, "codes_test")?, integers(&mut npz, "factors_test")?);
+            Codes::new(train, factors_train, test, factors_test)
+        } else {
+            Codes::unlabelled(train)
+        }
+    } else if npz.contains("codes") {
+        let codes = floats(&mut npz, "codes")?;
+        if npz.contains("factors") {
+            let factors = integers(&mut npz, "factors")?;
+            Codes::split(codes.view(), factors.view())
+        } else {
+            Codes::unlabelled(codes)
+        }
+    } else {
+        let found = format!("only the arrays {}", npz.names().join(", "));
+        let expected =
+            "`codes_train`, `factors_train`, `codes_test`, `factors_test`; or `codes` and `factors`";
+        return Err(DataError::content(path, "archive", found, expected).into());
+    };
+    let codes = codes.map_err(with_path)?;
+    let codes = with_log_variances(codes, &mut npz)?.map_err(with_path)?;
+    if !npz.contains("factor_names") {
+        return Ok(codes);
+    }
+    codes.with_factor_names(npz.array("factor_names")?.strings()?).map_err(with_path)
+}
+
+/// Adds the log-variances, cut to the training rows where the file has them for all rows.
+fn with_log_variances(codes: Codes, npz: &mut Npz) -> Outcome<unbraid_metrics::Result<Codes>> {
+    let Some(name) = ["log_variance_train", "log_variance"].into_iter().find(|name| npz.contains(name))
+    else {
+        return Ok(Ok(codes));
+    };
+    let all = floats(npz, name)?;
+    let rows = codes.codes_train.nrows();
+    if name == "log_variance" && all.nrows() == rows + codes.codes_test.nrows() {
+        return Ok(codes.with_log_variances(all.slice_axis(Axis(0), (..rows).into()).to_owned()));
+    }
+    Ok(codes.with_log_variances(all))
+}
+
+fn floats(npz: &mut Npz, name: &str) -> Outcome<Array2<f64>> {
+    let array = npz.array(name)?;
+    array.expect_axes(2)?;
+    let shape = (array.header().shape[0], array.header().shape[1]);
+    // The reader has made sure that there are as many values as the shape says.
+    Array2::from_shape_vec(shape, array.floats()?).map_err(Failure::run)
+}
+
+fn integers(npz: &mut Npz, name: &str) -> Outcome<Array2<i64>> {
+    let array = npz.array(name)?;
+    array.expect_axes(2)?;
+    let shape = (array.header().shape[0], array.header().shape[1]);
+    Array2::from_shape_vec(shape, array.integers()?).map_err(Failure::run)
+}
