@@ -24,7 +24,7 @@ fn as_text() -> String {
     for entry in ENTRIES {
         let _ = writeln!(text, "{:16} {}", entry.name, entry.summary);
         if let Some(path) = entry.path {
-            let _ = writeln!(text, "{:16}   path: {path}", "");
+            push_wrapped(&mut text, &format!("path: {path}"));
         }
         for (option, help) in entry.options {
             push_wrapped(&mut text, &format!("{option}: {help}"));
