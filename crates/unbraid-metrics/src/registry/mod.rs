@@ -204,9 +204,9 @@ pub fn find(name: &str) -> Result<&'static Metric> {
     found.ok_or_else(|| {
         let nearest = metrics()
             .iter()
-            .map(|metric| (strsim::jaro_winkler(&wanted, metric.name), metric.name))
+            .map(|metric| (strsim::normalized_damerau_levenshtein(&wanted, metric.name), metric.name))
             .max_by(|a, b| a.0.total_cmp(&b.0))
-            .filter(|(similarity, _)| *similarity > 0.75);
+            .filter(|(similarity, _)| *similarity >= 0.5);
         let suggestion = nearest.map_or_else(
             || {
                 let names: Vec<&str> = metrics().iter().map(|metric| metric.name).collect();
