@@ -68,9 +68,8 @@ pub trait DataSet: Send + Sync + fmt::Debug {
 
     /// Whether every combination of factors occurs exactly once, so that [`DataSet::index_of`] answers.
     fn is_full_grid(&self) -> bool {
-        self.factors().is_some_and(|space| {
-            !space.is_empty() && self.index_of(&vec![0; space.len()]).is_some()
-        })
+        self.factors()
+            .is_some_and(|space| !space.is_empty() && self.index_of(&vec![0; space.len()]).is_some())
     }
 
     /// Writes image `index` to `pixels`. Only stochastic data sets draw from `noise`.

@@ -88,11 +88,7 @@ impl DataError {
     }
 
     /// An option or argument cannot be right.
-    pub fn value(
-        subject: impl Into<String>,
-        found: impl ToString,
-        expected: impl Into<String>,
-    ) -> Self {
+    pub fn value(subject: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
         Self::Value { subject: subject.into(), found: found.to_string(), expected: expected.into() }
     }
 }
