@@ -5,7 +5,9 @@
 
 pub mod cli;
 pub mod commands;
+pub mod config;
 pub mod failure;
 pub mod files;
+pub mod model;
 pub mod report;
 pub mod terminal;
