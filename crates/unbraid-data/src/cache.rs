@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Data sets larger than this stay on disk, where the system keeps as much of them in its memory as there is room.
-const LARGEST_IN_MEMORY: u64 = 2 << 30;
+pub const LARGEST_IN_MEMORY: u64 = 2 << 30;
 
 /// Which images are worth a file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ pub mod random;
 pub mod readers;
 pub mod registry;
 pub mod request;
+pub mod sampling;
 pub mod spec;
 pub mod split;
 pub mod storage;

@@ -6,8 +6,10 @@ use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
 use crate::progress::Progress;
 use crate::readers;
+use crate::readers::arrays::LAYOUT;
 use crate::readers::decorated::{PICTURE, VARIANT};
 use crate::readers::folder::{ATTRIBUTES, CHANNELS, LABELS, SIZE, SKIP_BROKEN};
+use crate::readers::mnist::FIT;
 use crate::request::Request;
 use crate::spec::DataSpec;
 use crate::split::{self, SPLIT_OPTIONS, SplitBy};
@@ -36,7 +38,7 @@ pub struct Entry {
 pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "shapes",
-        summary: "dSprites rendered on demand: square, ellipse and heart, no file needed",
+        summary: "built in: dSprites rendered on demand, no file needed",
         path: None,
         options: &[
             ("scales", "how many of the 6 scales (a divisor of 6)"),
@@ -84,6 +86,42 @@ pub static ENTRIES: &[Entry] = &[
         split: SplitBy::Image,
         recognise: |_| false,
         open: readers::dsprites::open,
+    },
+    Entry {
+        name: "mnist",
+        summary: "MNIST: handwritten digits (LeCun et al., 1998)",
+        path: Some("the directory of its four idx files, .gz or not"),
+        options: &[FIT],
+        split: SplitBy::Files,
+        recognise: readers::mnist::recognise,
+        open: readers::mnist::open,
+    },
+    Entry {
+        name: "fashion-mnist",
+        summary: "FashionMNIST: garments (Xiao et al., 2017)",
+        path: Some("the directory of its four idx files, .gz or not"),
+        options: &[FIT],
+        split: SplitBy::Files,
+        recognise: readers::mnist::recognise_fashion,
+        open: readers::mnist::open,
+    },
+    Entry {
+        name: "pinwheel",
+        summary: "2-d points on curved arms, generated",
+        path: None,
+        options: readers::pinwheel::OPTIONS,
+        split: SplitBy::Files,
+        recognise: |_| false,
+        open: readers::pinwheel::open,
+    },
+    Entry {
+        name: "npz",
+        summary: "your own arrays: `images`, `factors`, `factor_names`",
+        path: Some("the .npz file"),
+        options: &[LAYOUT],
+        split: SplitBy::Image,
+        recognise: readers::arrays::recognise,
+        open: readers::arrays::open,
     },
     Entry {
         name: "celeba",

@@ -3,5 +3,6 @@
 //! The parsers here are our own where the crates that exist trust the file too much: a header that promises gigabytes
 //! must never make us allocate them.
 
+pub mod idx;
 pub mod npy;
 pub mod npz;

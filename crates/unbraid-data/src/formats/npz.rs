@@ -122,6 +122,12 @@ impl<'a> ArrayReader<'a> {
         DataError::content(&self.path, format!("array `{}`", self.name), found, expected)
     }
 
+    /// Makes errors about this array after its elements were consumed.
+    pub fn refusal(&self) -> impl Fn(String, &str) -> DataError + use<> {
+        let (path, subject) = (self.path.clone(), format!("array `{}`", self.name));
+        move |found, expected| DataError::content(&path, subject.clone(), found, expected)
+    }
+
     /// The position in the file of the first element, if the archive stores the array as it is.
     ///
     /// # Errors
@@ -231,10 +237,8 @@ impl<'a> ArrayReader<'a> {
     pub fn integers(self) -> Result<Vec<i64>> {
         self.expect_c_order()?;
         let element = self.header.element;
-        let subject = (self.path.clone(), format!("array `{}`", self.name));
-        let not_whole = move |found: String| {
-            DataError::content(&subject.0, subject.1.clone(), found, "whole numbers that fit 64 bits")
-        };
+        let refuse = self.refusal();
+        let not_whole = |found: String| refuse(found, "whole numbers that fit 64 bits");
         let mut integers = Vec::new();
         match element.kind {
             'i' | 'u' | 'b' if matches!(element.bytes, 1 | 2 | 4 | 8) => self.stream(|piece| {

@@ -49,7 +49,7 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let (len, rows, columns) = read_classes(&mut npz)?;
     let mut images = read_images(&mut npz, len, progress)?;
     images.shrink();
-    let factors = table(path, rows, columns)?;
+    let factors = table(path, &rows, columns)?;
     let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
     let shape = ImageShape::new(64, 64, 1);
     Ok(StoredImages::new("dsprites", shape, Pixels::Bits(images), Some(factors), fingerprint))
@@ -84,18 +84,14 @@ fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<Bit
         return Err(images.refuse(found, format!("{len}, one for each row of `latents_classes`")));
     }
     images.expect_shape(&[len, 64, 64])?;
-    let refuse_value = images.refuse("a pixel of another value", "pixels of value 0 or 1");
-    let mut refuse_value = Some(refuse_value);
+    let refuse = images.refusal();
     let mut packed = BitImages::new(64 * 64);
     progress.start("Reading dSprites", len as u64);
     // A piece of the stream is 2^20 bytes, hence 256 whole images.
     images.stream(|piece| {
-        packed.push(piece).map_err(|byte| match refuse_value.take() {
-            Some(DataError::Content { path, subject, expected, .. }) => {
-                DataError::Content { path, subject, found: format!("a pixel of value {byte}"), expected }
-            }
-            other => other.unwrap_or_else(|| DataError::value("pixel", byte, "0 or 1")),
-        })?;
+        packed
+            .push(piece)
+            .map_err(|byte| refuse(format!("a pixel of value {byte}"), "pixels of value 0 or 1"))?;
         progress.advance((piece.len() / (64 * 64)) as u64);
         Ok(())
     })?;
@@ -105,7 +101,7 @@ fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<Bit
 
 /// Turns rows of classes into a table. Six columns mean the published grid; with five, a subset may have renumbered its
 /// classes, so the grid is as large as the largest class says, up to the published one.
-fn table(path: &Path, rows: Vec<i64>, columns: usize) -> Result<FactorTable> {
+fn table(path: &Path, rows: &[i64], columns: usize) -> Result<FactorTable> {
     let mut sizes = SIZES;
     if columns == 5 {
         for (k, size) in sizes.iter_mut().enumerate() {

@@ -1,0 +1,189 @@
+//! A generic `.npz`: `images`, and optionally `factors` and `factor_names`.
+//!
+//! `images` are bytes or floats, NHWC, NCHW or NHW. Bytes are divided by 255, unless none is larger than 1: then they
+//! are taken for black and white. Floats must lie in \[0, 1\]. `factors` (n, K) are class numbers from 0 on.
+
+use crate::cache::{self, Keep, LARGEST_IN_MEMORY};
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::{DataError, Result};
+use crate::factors::{Factor, FactorSpace};
+use crate::fingerprint::{Fingerprint, hash_file};
+use crate::formats::npz::{ArrayReader, Npz};
+use crate::request::Request;
+use crate::storage::{BitImages, ByteImages, Pixels};
+use crate::stored::StoredImages;
+use crate::table::FactorTable;
+use std::path::Path;
+
+pub(crate) const LAYOUT: (&str, &str) =
+    ("layout", "auto (default), nhwc or nchw: which axis of `images` is the channel");
+
+/// More classes than this in one factor are a mistake, such as identifiers instead of classes.
+const MOST_CLASSES: i64 = 1_000_000;
+
+/// Whether an archive has an array `images`.
+pub(crate) fn recognise(path: &Path) -> bool {
+    Npz::open(path).is_ok_and(|npz| npz.contains("images"))
+}
+
+pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    let path = request.path()?;
+    let mut npz = Npz::open(path)?;
+    let (len, layout) =
+        Layout::of(&npz.array("images")?, request.choice("layout", &["auto", "nhwc", "nchw"])?)?;
+    let factors = read_factors(path, &mut npz, len)?;
+    let images = npz.array("images")?;
+    let element = images.header().element;
+    let pixels = match (element.kind, element.bytes) {
+        ('u' | 'b', 1) => read_bytes(path, images, len, layout, request)?,
+        ('f', _) => read_floats(images, layout)?,
+        _ => return Err(images.refuse(element.to_string(), "uint8, bool or floats")),
+    };
+    let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
+    Ok(Box::new(StoredImages::new("npz", layout.shape, pixels, factors, fingerprint)))
+}
+
+/// The shape of an image and whether its channels come first in the file.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    shape: ImageShape,
+    channels_first: bool,
+}
+
+impl Layout {
+    fn of(images: &ArrayReader<'_>, wanted: &str) -> Result<(usize, Self)> {
+        let shape = &images.header().shape;
+        let is_channels = |axis: usize| matches!(axis, 1 | 3);
+        let (len, height, width, channels, channels_first) = match shape[..] {
+            [n, h, w] => (n, h, w, 1, false),
+            [n, h, w, c] if is_channels(c) && wanted != "nchw" => (n, h, w, c, false),
+            [n, c, h, w] if is_channels(c) && wanted != "nhwc" => (n, h, w, c, true),
+            _ => {
+                let expected = "(n, height, width), or 1 or 3 channels as last or second axis";
+                return Err(images.refuse(format!("shape {shape:?}"), expected));
+            }
+        };
+        if len == 0 || height == 0 || width == 0 {
+            return Err(images.refuse(format!("shape {shape:?}"), "at least one image of at least one pixel"));
+        }
+        if images.header().fortran_order {
+            return Err(images.refuse("Fortran order", "C order; save it with numpy.ascontiguousarray"));
+        }
+        Ok((len, Self { shape: ImageShape::new(height, width, channels), channels_first }))
+    }
+
+    /// Rearranges one image from the file's order to rows, columns, channels.
+    fn arrange<T: Copy>(self, image: &[T], out: &mut Vec<T>) {
+        if !self.channels_first || self.shape.channels == 1 {
+            out.extend_from_slice(image);
+            return;
+        }
+        let plane = self.shape.height * self.shape.width;
+        out.extend(
+            (0..image.len()).map(|i| image[i % self.shape.channels * plane + i / self.shape.channels]),
+        );
+    }
+}
+
+fn read_bytes(
+    path: &Path,
+    images: ArrayReader<'_>,
+    len: usize,
+    layout: Layout,
+    request: &Request<'_>,
+) -> Result<Pixels> {
+    let values = layout.shape.values();
+    let large = (len as u64).saturating_mul(values as u64) > LARGEST_IN_MEMORY;
+    if large
+        && !layout.channels_first
+        && let Some(offset) = images.stored_offset()?
+    {
+        return Ok(Pixels::Bytes(ByteImages::in_file(values, len, path, offset)?));
+    }
+    let key = if large { format!("npz-{}", hash_file(path)?) } else { String::new() };
+    let mut largest = 0;
+    let bytes = cache::images(&key, values, len, Keep::Large, request.progress, |sink| {
+        let (mut rest, mut arranged) = (Vec::new(), Vec::new());
+        images.stream(|piece| {
+            largest = piece.iter().copied().fold(largest, u8::max);
+            if !layout.channels_first {
+                return sink(piece);
+            }
+            rest.extend_from_slice(piece);
+            arranged.clear();
+            let whole = rest.len() / values * values;
+            rest[..whole].chunks_exact(values).for_each(|image| layout.arrange(image, &mut arranged));
+            rest.drain(..whole);
+            sink(&arranged)
+        })
+    })?;
+    if largest > 1 || large {
+        return Ok(Pixels::Bytes(bytes));
+    }
+    let mut bits = BitImages::new(values);
+    for index in 0..len {
+        // No byte is larger than 1, so packing cannot fail.
+        let _ = bytes.with_image(index, |image| bits.push(image))?;
+    }
+    bits.shrink();
+    Ok(Pixels::Bits(bits))
+}
+
+fn read_floats(images: ArrayReader<'_>, layout: Layout) -> Result<Pixels> {
+    let refuse = images.refusal();
+    let all = images.floats()?;
+    if let Some(value) = all.iter().find(|value| !(0.0..=1.0).contains(*value)) {
+        return Err(refuse(
+            format!("a value of {value}"),
+            "values in [0, 1]; divide by the largest possible one",
+        ));
+    }
+    let mut values = Vec::with_capacity(all.len());
+    let mut arranged = Vec::with_capacity(layout.shape.values());
+    for image in all.chunks_exact(layout.shape.values()) {
+        arranged.clear();
+        layout.arrange(image, &mut arranged);
+        values.extend(arranged.iter().map(|&value| value as f32));
+    }
+    Ok(Pixels::Floats { values_per_image: layout.shape.values(), values })
+}
+
+fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorTable>> {
+    if !npz.contains("factors") {
+        return Ok(None);
+    }
+    let factors = npz.array("factors")?;
+    factors.expect_axes(2)?;
+    let (rows, count) = (factors.header().shape[0], factors.header().shape[1]);
+    if rows != len {
+        return Err(factors.refuse(format!("{rows} rows"), format!("{len}, one for each image")));
+    }
+    if count == 0 {
+        return Err(factors.refuse("no columns", "at least one factor"));
+    }
+    let values = factors.integers()?;
+    let names = read_names(npz, count)?;
+    let mut sizes = vec![0_i64; count];
+    for (i, &value) in values.iter().enumerate() {
+        if !(0..MOST_CLASSES).contains(&value) {
+            let found = format!("class {value} of `{}` for image {}", names[i % count], i / count);
+            let expected = format!("classes from 0 to {}", MOST_CLASSES - 1);
+            return Err(DataError::content(path, "array `factors`", found, expected));
+        }
+        sizes[i % count] = sizes[i % count].max(value + 1);
+    }
+    let factors =
+        names.into_iter().zip(&sizes).map(|(name, &size)| Factor::new(name, size as usize)).collect();
+    let values = values.into_iter().map(|value| value as u32).collect();
+    // Sizes were taken from the values, so none is outside.
+    Ok(FactorTable::from_rows(FactorSpace::new(factors), values).ok())
+}
+
+fn read_names(npz: &mut Npz, count: usize) -> Result<Vec<String>> {
+    if !npz.contains("factor_names") {
+        return Ok((0..count).map(|k| format!("factor {k}")).collect());
+    }
+    let names = npz.array("factor_names")?;
+    names.expect_shape(&[count])?;
+    names.strings()
+}

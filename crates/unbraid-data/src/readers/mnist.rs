@@ -1,0 +1,146 @@
+//! MNIST (LeCun et al., 1998) and FashionMNIST (Xiao et al., 2017): 28 x 28 grey images in idx files.
+//!
+//! Networks that halve the image want 32 pixels, so images are resized (bilinearly, as the public implementations do)
+//! or padded unless the request says otherwise.
+
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::{DataError, Result};
+use crate::factors::{Factor, FactorSpace};
+use crate::fingerprint::Fingerprint;
+use crate::formats::idx;
+use crate::request::Request;
+use crate::storage::{ByteImages, Pixels};
+use crate::stored::StoredImages;
+use crate::table::FactorTable;
+use image::GrayImage;
+use image::imageops::{self, FilterType};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+const GARMENTS: [&str; 10] =
+    ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"];
+const CLASSES: u8 = 10;
+/// The side that networks want.
+const FULL_SIDE: u32 = 32;
+
+pub(crate) const FIT: (&str, &str) =
+    ("fit", "resize (default): to 32 x 32; pad: to 32 x 32 with zeros; none: leave 28 x 28");
+
+/// Whether a directory has MNIST's training images.
+pub(crate) fn recognise(path: &Path) -> bool {
+    find(path, "train-images", 3).is_some() && !recognise_fashion(path)
+}
+
+/// The two come in files of the same names; the directory's name tells them apart.
+pub(crate) fn recognise_fashion(path: &Path) -> bool {
+    let named =
+        path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().contains("fashion"));
+    named && find(path, "train-images", 3).is_some()
+}
+
+pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    let directory = request.path()?;
+    let parts: &[&str] = match request.choice("split", &["train", "test", "all"])? {
+        "train" => &["train"],
+        "test" => &["t10k"],
+        _ => &["train", "t10k"],
+    };
+    let fit = request.choice("fit", &["resize", "pad", "none"])?;
+    let (mut side, mut pixels, mut labels, mut files) = (None, Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        let part = read_part(directory, part)?;
+        if side.is_some_and(|side| side != part.side) {
+            let found = format!("images of {} x {} pixels", part.side.0, part.side.1);
+            return Err(DataError::content(directory, "directory", found, "one size in train and test"));
+        }
+        side = Some(part.side);
+        pixels.extend(fit_all(fit, part.side, &part.pixels));
+        labels.extend(part.labels);
+        files.extend(part.files);
+    }
+    let (height, width) = side.map_or((0, 0), |side| fitted(fit, side));
+    let shape = ImageShape::new(height as usize, width as usize, 1);
+    let factor = if request.name() == "fashion-mnist" {
+        Factor::labelled("garment", GARMENTS)
+    } else {
+        Factor::labelled("digit", (0..CLASSES).map(|digit| digit.to_string()))
+    };
+    // Labels were checked against the ten classes when they were read.
+    let table = FactorTable::from_rows(FactorSpace::new(vec![factor]), labels).map_err(|(row, _)| {
+        DataError::content(directory, "labels", format!("row {row} of another class"), "0 to 9")
+    })?;
+    let pixels = Pixels::Bytes(ByteImages::in_memory(shape.values(), pixels));
+    Ok(Box::new(StoredImages::new(request.name(), shape, pixels, Some(table), Fingerprint::Files(files))))
+}
+
+/// Train or test: images of one size and their labels.
+struct Part {
+    side: (u32, u32),
+    pixels: Vec<u8>,
+    labels: Vec<u32>,
+    files: Vec<PathBuf>,
+}
+
+fn read_part(directory: &Path, part: &str) -> Result<Part> {
+    let need = |kind: &str, axes: usize| {
+        find(directory, &format!("{part}-{kind}"), axes).ok_or_else(|| {
+            let expected = format!("{part}-{kind}-idx{axes}-ubyte, with or without .gz");
+            let found = if directory.is_dir() { "no such file" } else { "no such directory" };
+            DataError::content(directory, "directory", found, expected)
+        })
+    };
+    let (image_file, label_file) = (need("images", 3)?, need("labels", 1)?);
+    let (images, labels) = (idx::read(&image_file, 3)?, idx::read(&label_file, 1)?);
+    let [count, height, width] = images.shape[..] else { unreachable!("idx::read checked the axes") };
+    if count == 0 || !(1..=4096).contains(&height) || !(1..=4096).contains(&width) {
+        let expected = "at least one image of 1 to 4096 pixels a side";
+        return Err(DataError::content(&image_file, "header", format!("shape {:?}", images.shape), expected));
+    }
+    if labels.bytes.len() != count {
+        let found = format!("{} labels", labels.bytes.len());
+        return Err(DataError::content(&label_file, "data", found, format!("{count}, one for each image")));
+    }
+    if let Some(label) = labels.bytes.iter().find(|&&label| label >= CLASSES) {
+        return Err(DataError::content(&label_file, "data", format!("label {label}"), "labels from 0 to 9"));
+    }
+    Ok(Part {
+        side: (height as u32, width as u32),
+        pixels: images.bytes,
+        labels: labels.bytes.into_iter().map(u32::from).collect(),
+        files: vec![image_file, label_file],
+    })
+}
+
+/// The file with this beginning, as the original site or one of its copies names it.
+fn find(directory: &Path, start: &str, axes: usize) -> Option<PathBuf> {
+    let names = [format!("{start}-idx{axes}-ubyte"), format!("{start}.idx{axes}-ubyte")];
+    let endings = ["", ".gz"];
+    let candidates =
+        names.iter().flat_map(|name| endings.map(|ending| directory.join(format!("{name}{ending}"))));
+    candidates.into_iter().find(|path| path.is_file())
+}
+
+/// Height and width after fitting; images that are large enough already are left alone.
+fn fitted(fit: &str, (height, width): (u32, u32)) -> (u32, u32) {
+    if fit == "none" { (height, width) } else { (height.max(FULL_SIDE), width.max(FULL_SIDE)) }
+}
+
+fn fit_all(fit: &str, side: (u32, u32), pixels: &[u8]) -> Vec<u8> {
+    let new = fitted(fit, side);
+    if new == side {
+        return pixels.to_vec();
+    }
+    let values = (side.0 * side.1) as usize;
+    let images = pixels.par_chunks_exact(values).map(|image| {
+        // The chunk has exactly the pixels of one image, so it always makes an image.
+        let image = GrayImage::from_raw(side.1, side.0, image.to_vec()).unwrap_or_default();
+        if fit == "resize" {
+            return imageops::resize(&image, new.1, new.0, FilterType::Triangle).into_raw();
+        }
+        let mut padded = GrayImage::new(new.1, new.0);
+        let (left, top) = ((new.1 - side.1) / 2, (new.0 - side.0) / 2);
+        imageops::replace(&mut padded, &image, i64::from(left), i64::from(top));
+        padded.into_raw()
+    });
+    images.flatten_iter().collect()
+}

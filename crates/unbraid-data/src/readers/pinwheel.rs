@@ -1,0 +1,100 @@
+//! Pinwheel: points in the plane on curved arms, one arm a cluster (Johnson et al., 2016; Mathieu et al., 2019).
+//!
+//! A point starts as a Gaussian, stretched along the first axis and moved to (1, 0), then turns by the angle of its arm
+//! plus 0.25 e^x: the further out, the further round. "Images" are 1 x 2 x 1, and their values are coordinates, not
+//! brightnesses in \[0, 1\].
+
+use crate::dataset::{DataSet, ImageShape};
+use crate::error::Result;
+use crate::factors::{Factor, FactorSpace};
+use crate::fingerprint::Fingerprint;
+use crate::random::Stream;
+use crate::request::Request;
+use crate::storage::Pixels;
+use crate::stored::StoredImages;
+use crate::table::FactorTable;
+use rand_distr::{Distribution, StandardNormal};
+use std::f64::consts::TAU;
+
+/// Standard deviations along and across an arm, before it is bent.
+const SPREAD: (f64, f64) = (0.3, 0.1);
+/// How far an arm bends with the distance.
+const BEND: f64 = 0.25;
+
+pub(crate) const OPTIONS: &[(&str, &str)] = &[
+    ("clusters", "number of arms (default 4)"),
+    ("points", "points on each arm (default 100)"),
+    ("seed", "seed of the points (default 0)"),
+];
+
+pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
+    let clusters = request.integer("clusters", 1..=1000, 4)?;
+    let points = request.integer("points", 1..=1_000_000, 100)?;
+    let seed = request.integer("seed", 0..=usize::MAX, 0)? as u64;
+    let test = request.choice("split", &["train", "test"])? == "test";
+    let recipe = format!("pinwheel 1 clusters={clusters} points={points} seed={seed} test={test}");
+    let values = generate(clusters, points, seed, test);
+    let space = FactorSpace::new(vec![Factor::new("cluster", clusters)]);
+    let rows = (0..clusters as u32).flat_map(|cluster| std::iter::repeat_n(cluster, points)).collect();
+    // Each row is below `clusters` by construction.
+    let table = FactorTable::from_rows(space, rows).ok();
+    let pixels = Pixels::Floats { values_per_image: 2, values };
+    let shape = ImageShape::new(1, 2, 1);
+    Ok(Box::new(StoredImages::new("pinwheel", shape, pixels, table, Fingerprint::Recipe(recipe))))
+}
+
+/// All points, arm by arm; train and test are independent draws.
+fn generate(clusters: usize, points: usize, seed: u64, test: bool) -> Vec<f32> {
+    let moment = Stream::new(seed, "pinwheel").at(u64::from(test));
+    let mut values = Vec::with_capacity(2 * clusters * points);
+    for cluster in 0..clusters {
+        let mut generator = moment.lane(cluster as u64).generator();
+        for _ in 0..points {
+            let mut normal = || -> f64 { StandardNormal.sample(&mut generator) };
+            let (x, y) = (1.0 + SPREAD.0 * normal(), SPREAD.1 * normal());
+            let angle = TAU * cluster as f64 / clusters as f64 + BEND * x.exp();
+            let (sine, cosine) = angle.sin_cos();
+            values.extend([(x * cosine - y * sine) as f32, (x * sine + y * cosine) as f32]);
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turning keeps distances, so they must have the moments of hypot(1 + 0.3 a, 0.1 b): its square has mean
+    /// 1 + 0.3^2 + 0.1^2 = 1.1 and variance 4 0.3^2 + 2 (0.3^4 + 0.1^4) = 0.3764.
+    #[test]
+    fn distances_have_the_moments_of_the_gaussian() {
+        let points = generate(4, 10_000, 1, false);
+        let squares: Vec<f64> =
+            points.chunks(2).map(|p| f64::from(p[0]).powi(2) + f64::from(p[1]).powi(2)).collect();
+        let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+        let variance = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / squares.len() as f64;
+        // 40,000 points: standard error of the mean 0.003, of the variance about 0.005.
+        assert!((mean - 1.1).abs() < 0.012, "{mean}");
+        assert!((variance - 0.3764).abs() < 0.02, "{variance}");
+    }
+
+    /// Undoing the turn must give back an arm around (1, 0) for each cluster.
+    #[test]
+    fn every_arm_unbends() {
+        let points = generate(4, 2000, 2, true);
+        for (i, point) in points.chunks(2).enumerate() {
+            let (x, y) = (f64::from(point[0]), f64::from(point[1]));
+            let radius = x.hypot(y);
+            // Across the arm the spread is small, so the radius is nearly the first coordinate.
+            let angle = y.atan2(x) - BEND * radius.exp() - TAU * (i / 2000) as f64 / 4.0;
+            let turned = (angle + TAU / 2.0).rem_euclid(TAU) - TAU / 2.0;
+            assert!(radius < 0.45 || turned.abs() < 1.0, "point {i} is {turned} off its arm");
+        }
+    }
+
+    #[test]
+    fn train_and_test_differ_and_repeat() {
+        assert_eq!(generate(3, 5, 7, false), generate(3, 5, 7, false));
+        assert_ne!(generate(3, 5, 7, false), generate(3, 5, 7, true));
+    }
+}

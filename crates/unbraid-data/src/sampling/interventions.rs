@@ -1,0 +1,284 @@
+//! Interventions: images that share the value of one factor while everything else varies.
+//!
+//! On a full grid the other factors are uniform and independent, found by arithmetic. Without a grid the same questions
+//! are answered by grouping rows: a value is as likely as it is frequent, and images that share it are drawn uniformly
+//! from all that have it. On a full grid both are the same distribution. Factors that are not latent need no special
+//! care in either: they vary with the image that is drawn.
+
+use crate::dataset::DataSet;
+use crate::error::{DataError, Result};
+use crate::factors::FactorSpace;
+use rand::{Rng, RngExt};
+
+/// Draws images under interventions on the factors of a data set.
+#[derive(Debug)]
+pub struct Interventions<'a> {
+    data: &'a dyn DataSet,
+    latent: Vec<usize>,
+    lookup: Lookup,
+}
+
+#[derive(Debug)]
+enum Lookup {
+    /// Number of values of each factor, all of them.
+    Grid { sizes: Vec<u32> },
+    /// For each factor, the images grouped by value.
+    Rows { groups: Vec<Groups> },
+}
+
+/// The images of a data set, sorted by the value of one factor.
+#[derive(Debug)]
+struct Groups {
+    /// All images; those of value `v` are at `starts[v]..starts[v + 1]`.
+    images: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Groups {
+    /// A counting sort.
+    fn new(values: impl Iterator<Item = u32> + Clone, size: usize) -> Self {
+        let mut starts = vec![0_u32; size + 1];
+        for value in values.clone() {
+            starts[value as usize + 1] += 1;
+        }
+        for value in 0..size {
+            starts[value + 1] += starts[value];
+        }
+        let mut next = starts.clone();
+        let mut images = vec![0; starts[size] as usize];
+        for (image, value) in values.enumerate() {
+            images[next[value as usize] as usize] = image as u32;
+            next[value as usize] += 1;
+        }
+        Self { images, starts }
+    }
+
+    fn of(&self, value: u32) -> &[u32] {
+        &self.images[self.starts[value as usize] as usize..self.starts[value as usize + 1] as usize]
+    }
+}
+
+impl<'a> Interventions<'a> {
+    /// Prepares the factors of `data`; for data without a full grid this takes four bytes an image and factor.
+    ///
+    /// # Errors
+    /// If the data set has no latent factor.
+    pub fn new(data: &'a dyn DataSet) -> Result<Self> {
+        let space = data.factors().filter(|space| !space.latent().is_empty()).ok_or_else(|| {
+            DataError::value(
+                format!("data set `{}`", data.name()),
+                "no factors",
+                "known factors to intervene on",
+            )
+        })?;
+        let lookup = if data.is_full_grid() {
+            Lookup::Grid { sizes: space.factors().iter().map(|factor| factor.size as u32).collect() }
+        } else {
+            let mut row = vec![0; space.len()];
+            let mut columns = vec![Vec::with_capacity(data.len()); space.len()];
+            for image in 0..data.len() {
+                data.factors_of(image, &mut row);
+                columns.iter_mut().zip(&row).for_each(|(column, &value)| column.push(value));
+            }
+            let groups = columns.iter().zip(space.factors());
+            let groups = groups.map(|(column, factor)| Groups::new(column.iter().copied(), factor.size));
+            Lookup::Rows { groups: groups.collect() }
+        };
+        Ok(Self { data, latent: space.latent(), lookup })
+    }
+
+    /// The factors that can be intervened on, as positions among all factors.
+    pub fn latent(&self) -> &[usize] {
+        &self.latent
+    }
+
+    /// Fills `indices` with images that all share one value of factor `k`; the value is that of a random image.
+    pub fn fixed(&self, k: usize, generator: &mut impl Rng, indices: &mut [usize]) {
+        let value = self.value(k, generator.random_range(0..self.data.len()));
+        for index in indices {
+            *index = self.draw(k, value, generator);
+        }
+    }
+
+    /// Fills `first` with random images, and `second` with images that agree with them in factor `k`, pair by pair.
+    ///
+    /// # Panics
+    /// If the two are not of the same length.
+    pub fn pairs(&self, k: usize, generator: &mut impl Rng, first: &mut [usize], second: &mut [usize]) {
+        assert_eq!(first.len(), second.len(), "pairs");
+        for (left, right) in first.iter_mut().zip(second) {
+            *left = generator.random_range(0..self.data.len());
+            *right = self.draw(k, self.value(k, *left), generator);
+        }
+    }
+
+    /// Draws latent factor vectors, one row of `values` for each; factors are independent and uniform on a grid, rows of
+    /// the data elsewhere.
+    ///
+    /// # Panics
+    /// If `values` is not a whole number of rows of [`Interventions::latent`].
+    pub fn factors(&self, generator: &mut impl Rng, values: &mut [u32]) {
+        assert_eq!(values.len() % self.latent.len(), 0, "whole rows of latent factors");
+        let mut all = vec![0; self.data.factors().map_or(0, FactorSpace::len)];
+        for row in values.chunks_exact_mut(self.latent.len()) {
+            self.data.factors_of(generator.random_range(0..self.data.len()), &mut all);
+            row.iter_mut().zip(&self.latent).for_each(|(value, &k)| *value = all[k]);
+        }
+    }
+
+    /// An image with these latent factors, the others drawn anew. `None` where the data has no such image, or has no
+    /// full grid to find it in.
+    pub fn image_with(&self, latent: &[u32], generator: &mut impl Rng) -> Option<usize> {
+        let Lookup::Grid { sizes } = &self.lookup else { return None };
+        let mut all: Vec<u32> = sizes.iter().map(|&size| generator.random_range(0..size)).collect();
+        self.latent.iter().zip(latent).for_each(|(&k, &value)| all[k] = value);
+        self.data.index_of(&all)
+    }
+
+    fn value(&self, k: usize, image: usize) -> u32 {
+        self.with_row(|row| {
+            self.data.factors_of(image, row);
+            row[k]
+        })
+    }
+
+    /// A random image whose factor `k` has this value.
+    fn draw(&self, k: usize, value: u32, generator: &mut impl Rng) -> usize {
+        match &self.lookup {
+            Lookup::Grid { sizes } => self.with_row(|row| {
+                for (position, (slot, &size)) in row.iter_mut().zip(sizes).enumerate() {
+                    *slot = if position == k { value } else { generator.random_range(0..size) };
+                }
+                self.data.index_of(row).unwrap_or_else(|| unreachable!("a full grid has every combination"))
+            }),
+            Lookup::Rows { groups } => {
+                let group = groups[k].of(value);
+                group[generator.random_range(0..group.len())] as usize
+            }
+        }
+    }
+
+    /// Lends room for one row of factors, on the stack unless there are very many of them.
+    fn with_row<T>(&self, act: impl FnOnce(&mut [u32]) -> T) -> T {
+        const USUAL: usize = 64;
+        let count = self.data.factors().map_or(0, FactorSpace::len);
+        if count <= USUAL { act(&mut [0; USUAL][..count]) } else { act(&mut vec![0; count]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::ImageShape;
+    use crate::factors::Factor;
+    use crate::fingerprint::Fingerprint;
+    use crate::random::Stream;
+    use crate::storage::{ByteImages, Pixels};
+    use crate::stored::StoredImages;
+    use crate::table::FactorTable;
+
+    /// 3 x 4 x 2 combinations, each once (in order or with one row repeated, which makes it no grid any more); the last
+    /// factor is not latent.
+    fn data(repeat_a_row: bool) -> StoredImages {
+        let factors = vec![Factor::new("a", 3), Factor::new("b", 4), Factor::new("instance", 2).nuisance()];
+        let space = FactorSpace::new(factors);
+        let mut rows: Vec<u32> = (0..24).flat_map(|i| [i / 8, i / 2 % 4, i % 2]).collect();
+        if repeat_a_row {
+            rows.extend([2, 3, 1]);
+        }
+        let pixels = Pixels::Bytes(ByteImages::in_memory(1, vec![0; rows.len() / 3]));
+        let table = FactorTable::from_rows(space, rows).unwrap();
+        let shape = ImageShape::new(1, 1, 1);
+        StoredImages::new("test", shape, pixels, Some(table), Fingerprint::Recipe("test".into()))
+    }
+
+    fn factors_of(data: &dyn DataSet, index: usize) -> [u32; 3] {
+        let mut values = [0; 3];
+        data.factors_of(index, &mut values);
+        values
+    }
+
+    #[test]
+    fn a_fixed_factor_is_fixed_and_the_others_vary() {
+        for repeated in [false, true] {
+            let data = data(repeated);
+            assert_eq!(data.is_full_grid(), !repeated);
+            let interventions = Interventions::new(&data).unwrap();
+            assert_eq!(interventions.latent(), [0, 1]);
+            let mut generator = Stream::new(1, "test").at(0).generator();
+            let mut batch = [0; 200];
+            for k in 0..2 {
+                interventions.fixed(k, &mut generator, &mut batch);
+                let rows: Vec<[u32; 3]> = batch.iter().map(|&index| factors_of(&data, index)).collect();
+                assert!(rows.iter().all(|row| row[k] == rows[0][k]));
+                for other in (0..3).filter(|&other| other != k) {
+                    assert!(
+                        rows.iter().any(|row| row[other] != rows[0][other]),
+                        "factor {other} should vary"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_share_one_factor_which_varies_over_the_pairs() {
+        for repeated in [false, true] {
+            let data = data(repeated);
+            let interventions = Interventions::new(&data).unwrap();
+            let mut generator = Stream::new(2, "test").at(0).generator();
+            let (mut first, mut second) = ([0; 300], [0; 300]);
+            interventions.pairs(1, &mut generator, &mut first, &mut second);
+            let rows = first.iter().zip(&second).map(|(&l, &r)| (factors_of(&data, l), factors_of(&data, r)));
+            let mut agree = 0;
+            let mut values = std::collections::BTreeSet::new();
+            for (left, right) in rows {
+                assert_eq!(left[1], right[1]);
+                values.insert(left[1]);
+                agree += usize::from(left[0] == right[0]);
+            }
+            assert_eq!(values.len(), 4);
+            // The other factor agrees by chance, once in three: 100 of 300, with a standard deviation of 8.2.
+            assert!((67..=133).contains(&agree), "{agree}");
+        }
+    }
+
+    /// Both ways of drawing have the same distribution on a full grid: every combination with the fixed value equally
+    /// often. 6000 draws over 8 combinations: 750 each, standard deviation 26.
+    #[test]
+    fn grouping_rows_draws_as_the_grid_does() {
+        let grid = data(false);
+        let mut by_rows = Interventions::new(&grid).unwrap();
+        let column = |k: usize| (0..24).map(move |i| [i / 8, i / 2 % 4, i % 2][k]).collect::<Vec<u32>>();
+        let sizes = [3, 4, 2];
+        let groups = (0..3).map(|k| Groups::new(column(k).into_iter(), sizes[k]));
+        by_rows.lookup = Lookup::Rows { groups: groups.collect() };
+        for interventions in [&Interventions::new(&grid).unwrap(), &by_rows] {
+            let mut generator = Stream::new(3, "test").at(0).generator();
+            let mut counts = [0; 24];
+            for _ in 0..6000 {
+                counts[interventions.draw(0, 1, &mut generator)] += 1;
+            }
+            assert!(counts[..8].iter().chain(&counts[16..]).all(|&count| count == 0));
+            assert!(counts[8..16].iter().all(|count| (620..880).contains(count)), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn factors_that_are_not_latent_are_drawn_anew() {
+        let data = data(false);
+        let interventions = Interventions::new(&data).unwrap();
+        let mut generator = Stream::new(4, "test").at(0).generator();
+        let mut instances = std::collections::BTreeSet::new();
+        for _ in 0..50 {
+            let row = factors_of(&data, interventions.image_with(&[2, 1], &mut generator).unwrap());
+            assert_eq!(row[..2], [2, 1]);
+            instances.insert(row[2]);
+        }
+        assert_eq!(instances.len(), 2);
+        assert_eq!(interventions.image_with(&[3, 0], &mut generator), None);
+        let mut drawn = [9; 40];
+        interventions.factors(&mut generator, &mut drawn);
+        assert!(drawn.chunks(2).all(|row| row[0] < 3 && row[1] < 4));
+    }
+}

@@ -1,0 +1,183 @@
+//! Folders of images: sizes, sub-folders, attributes, 3D Chairs' and CelebA's conventions, and what can be wrong.
+//! The images are written by the `image` crate, whose PNG files any reader accepts.
+
+mod support;
+
+use ::image::{Rgb, RgbImage, Rgba, RgbaImage};
+use std::fs;
+use std::path::Path;
+use support::{factors, image, open_path, open_spec, refusal};
+use unbraid_data::registry::recognise;
+
+fn save(root: &Path, name: &str, width: u32, height: u32, colour: [u8; 3]) {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    RgbImage::from_pixel(width, height, Rgb(colour)).save(path).unwrap();
+}
+
+#[test]
+fn sizes_and_sub_folders_mix() {
+    let root = tempfile::tempdir().unwrap();
+    save(root.path(), "b/wide.png", 90, 30, [255, 0, 51]);
+    save(root.path(), "a.png", 10, 200, [0, 102, 0]);
+    save(root.path(), "b/c/deep.jpg", 64, 64, [128, 128, 128]);
+    save(root.path(), ".hidden/x.png", 5, 5, [0, 0, 0]);
+    fs::write(root.path().join("notes.txt"), "no image").unwrap();
+    assert_eq!(recognise(root.path()).unwrap().name, "folder");
+    let data = open_spec(&format!("folder(path={}, size=16)", root.path().display())).unwrap();
+    assert_eq!((data.len(), data.shape().values()), (3, 16 * 16 * 3));
+    let names: Vec<_> = (0..3).map(|i| data.image_name(i).unwrap()).collect();
+    assert_eq!(names, ["a.png", "b/c/deep.jpg", "b/wide.png"]);
+    assert_eq!(image(data.as_ref(), 0)[..3], [0.0, 0.4, 0.0]);
+    assert_eq!(image(data.as_ref(), 2)[765..], [1.0, 0.0, 0.2]);
+    assert!(data.factors().is_none());
+}
+
+/// The centre of a picture with borders of another colour is all that is left.
+#[test]
+fn the_centre_is_cropped() {
+    let root = tempfile::tempdir().unwrap();
+    let mut picture = RgbImage::from_pixel(80, 40, Rgb([255, 0, 0]));
+    for x in 20..60 {
+        for y in 0..40 {
+            picture.put_pixel(x, y, Rgb([0, 0, 255]));
+        }
+    }
+    picture.save(root.path().join("a.png")).unwrap();
+    let data = open_spec(&format!("folder(path={}, size=40)", root.path().display())).unwrap();
+    assert!(image(data.as_ref(), 0).chunks(3).all(|rgb| rgb == [0.0, 0.0, 1.0]));
+}
+
+#[test]
+fn transparent_pixels_are_white_and_grey_is_luminance() {
+    let root = tempfile::tempdir().unwrap();
+    RgbaImage::from_pixel(8, 8, Rgba([0, 0, 0, 0])).save(root.path().join("clear.png")).unwrap();
+    save(root.path(), "grey.png", 8, 8, [51, 51, 51]);
+    let data = open_spec(&format!("folder(path={}, size=8, channels=1)", root.path().display())).unwrap();
+    assert_eq!(image(data.as_ref(), 0), [1.0; 64]);
+    assert_eq!(image(data.as_ref(), 1), [0.2; 64]);
+}
+
+#[test]
+fn folders_can_be_classes() {
+    let root = tempfile::tempdir().unwrap();
+    for (i, name) in ["dog/1.png", "cat/2.png", "dog/3.png"].iter().enumerate() {
+        save(root.path(), name, 4, 4, [i as u8; 3]);
+    }
+    let data = open_spec(&format!("folder(path={}, labels=folders)", root.path().display())).unwrap();
+    let factor = &data.factors().unwrap().factors()[0];
+    assert_eq!(
+        (factor.name.as_str(), &factor.labels[..]),
+        ("folder", &["cat".to_owned(), "dog".to_owned()][..])
+    );
+    let classes: Vec<u32> = (0..3).map(|i| factors(data.as_ref(), i)[0]).collect();
+    assert_eq!(classes, [0, 1, 1]);
+}
+
+#[test]
+fn a_csv_gives_attributes() {
+    let root = tempfile::tempdir().unwrap();
+    save(root.path(), "x/1.png", 4, 4, [1; 3]);
+    save(root.path(), "2.png", 4, 4, [2; 3]);
+    let table = root.path().join("labels.csv");
+    fs::write(&table, "file,age,mood\n2.png,10,\"glad, very\"\n1.png,9,sad\nother.png,7,sad\n").unwrap();
+    let spec = format!("folder(path={}, attributes={})", root.path().display(), table.display());
+    let data = open_spec(&spec).unwrap();
+    let space = data.factors().unwrap();
+    assert_eq!(space.factors()[0].labels, ["9", "10"], "numbers are ordered as numbers");
+    assert_eq!(space.factors()[1].labels, ["glad, very", "sad"]);
+    assert_eq!((factors(data.as_ref(), 0), factors(data.as_ref(), 1)), (vec![1, 0], vec![0, 1]));
+    fs::write(&table, "file,age\n2.png,10\n").unwrap();
+    let error = open_spec(&spec).unwrap_err().to_string();
+    assert!(
+        error.contains("no row for") && error.contains("1.png") && error.contains("labels.csv"),
+        "{error}"
+    );
+    fs::write(&table, "file,age\n2.png,10,11\n").unwrap();
+    assert!(open_spec(&spec).unwrap_err().to_string().contains("expected rows of equal length"));
+    fs::write(&table, "file\n2.png\n").unwrap();
+    assert!(open_spec(&spec).unwrap_err().to_string().contains("less than two columns"));
+}
+
+#[test]
+fn celeba_finds_its_table() {
+    let root = tempfile::tempdir().unwrap();
+    save(root.path(), "img/000001.jpg", 8, 10, [9; 3]);
+    save(root.path(), "img/000002.jpg", 8, 10, [200; 3]);
+    let table = root.path().join("list_attr_celeba.txt");
+    fs::write(&table, "2\nBald Smiling \n000001.jpg -1  1\n000002.jpg -1 -1\n").unwrap();
+    assert_eq!(recognise(root.path()).unwrap().name, "celeba");
+    let data = open_path("celeba", &root.path().join("img")).unwrap();
+    let names: Vec<_> = data.factors().unwrap().factors().iter().map(|f| (f.name.as_str(), f.size)).collect();
+    assert_eq!(names, [("Bald", 1), ("Smiling", 2)]);
+    assert_eq!((factors(data.as_ref(), 0), factors(data.as_ref(), 1)), (vec![0, 1], vec![0, 0]));
+    for (content, expected) in [
+        ("2\nBald\n000001.jpg -1\n", "found 1 rows, expected 2 rows"),
+        ("1\nBald\n000001.jpg 5\n", "line 3: found `5`, expected 1 or -1"),
+        ("1\nBald Smiling\n000001.jpg 1\n", "found 1 values, expected 2 values"),
+        ("x\n", "expected the number of rows"),
+        ("1\nBald\n000001.jpg -1\n", "no row for"),
+    ] {
+        fs::write(&table, content).unwrap();
+        let error = open_path("celeba", &root.path().join("img")).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("list_attr_celeba.txt"), "{error}");
+    }
+}
+
+#[test]
+fn chairs_are_split_by_model() {
+    let root = tempfile::tempdir().unwrap();
+    for model in 0..5 {
+        for (elevation, azimuth) in [("020", "011"), ("030", "349")] {
+            let name = format!("chair{model}/renders/image_001_p{elevation}_t{azimuth}_r096.png");
+            save(root.path(), &name, 30, 30, [model * 20; 3]);
+        }
+    }
+    let path = root.path().display();
+    assert_eq!(recognise(root.path()).unwrap().name, "chairs");
+    let all = open_path("chairs", root.path()).unwrap();
+    let sizes: Vec<_> = all.factors().unwrap().factors().iter().map(|f| (f.name.as_str(), f.size)).collect();
+    assert_eq!(sizes, [("model", 5), ("elevation", 2), ("azimuth", 2)]);
+    assert_eq!(all.shape().channels, 1);
+    let train = open_spec(&format!("chairs(path={path}, split=train)")).unwrap();
+    let test = open_spec(&format!("chairs(path={path}, split=test)")).unwrap();
+    assert_eq!((train.len(), test.len()), (8, 2), "the first 80 % of 5 models");
+    assert!((0..8).all(|i| factors(train.as_ref(), i)[0] < 4));
+    assert!((0..2).all(|i| factors(test.as_ref(), i)[0] == 4));
+    save(root.path(), "stray.png", 3, 3, [0; 3]);
+    assert!(refusal("chairs", root.path()).contains("an image stray.png"));
+}
+
+#[test]
+fn bad_folders_are_refused() {
+    let root = tempfile::tempdir().unwrap();
+    assert!(refusal("folder", root.path()).contains("found no image"));
+    assert!(refusal("folder", Path::new("no/such/folder")).contains("cannot open"));
+    let file = root.path().join("a.png");
+    save(root.path(), "a.png", 9, 9, [3; 3]);
+    assert!(refusal("folder", &file).contains("found a file, expected a folder"));
+    fs::write(root.path().join("broken.png"), &fs::read(&file).unwrap()[..40]).unwrap();
+    let error = refusal("folder", root.path());
+    assert!(error.contains("broken.png") && error.contains("expected a PNG or JPEG"), "{error}");
+    let data = open_spec(&format!("folder(path={}, skip_broken=true)", root.path().display())).unwrap();
+    assert_eq!(data.len(), 1);
+    fs::remove_file(&file).unwrap();
+    let spec = format!("folder(path={}, skip_broken=true)", root.path().display());
+    assert!(open_spec(&spec).unwrap_err().to_string().contains("found only broken images"));
+}
+
+/// The same content gives the same fingerprint wherever it lies; another size or byte gives another.
+#[test]
+fn the_fingerprint_follows_the_content() {
+    let (left, right) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for root in [left.path(), right.path()] {
+        save(root, "a.png", 9, 9, [3, 4, 5]);
+    }
+    let fingerprint = |root: &Path, size: u32| {
+        open_spec(&format!("folder(path={}, size={size})", root.display())).unwrap().fingerprint().unwrap()
+    };
+    assert_eq!(fingerprint(left.path(), 8), fingerprint(right.path(), 8));
+    assert_ne!(fingerprint(left.path(), 8), fingerprint(left.path(), 9));
+    save(left.path(), "a.png", 9, 9, [3, 4, 6]);
+    assert_ne!(fingerprint(left.path(), 8), fingerprint(right.path(), 8));
+}
