@@ -75,11 +75,10 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
         }
 
         let zero = simd.splat(0.0);
-        for (sums, offset) in sums.iter_mut().zip(self.target_offsets) {
-            if self.relu {
-                // In this order a NaN stays one, as in PyTorch.
-                *sums = sums.map(|sum| simd.maximum(zero, sum));
-            }
+        for (row, offset) in self.target_offsets.into_iter().enumerate() {
+            // In this order a NaN stays one, as in PyTorch. The sums are read by value: a reference to them would keep
+            // them in memory all through the loop above.
+            let sums = if self.relu { sums[row].map(|sum| simd.maximum(zero, sum)) } else { sums[row] };
             // SAFETY: `channels` floats from `offset` on lie inside `target`.
             let target = unsafe { self.target.as_mut_ptr().add(offset).cast::<f32>() };
             if self.channels == width {
