@@ -11,6 +11,7 @@ mod kernel;
 mod math;
 mod ops;
 mod peak;
+mod profile;
 mod simd;
 
 pub use adam::{AdamStep, adam_step};
@@ -19,4 +20,5 @@ pub use ops::{
     conv_transpose2d_reference, conv2d, conv2d_reference,
 };
 pub use peak::measured_peak_gflops;
+pub use profile::{LayerShape, LayerTimes};
 pub use simd::{InstructionSet, UnavailableInstructionSet};

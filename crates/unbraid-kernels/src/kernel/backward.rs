@@ -6,13 +6,13 @@
 use rayon::prelude::*;
 
 use crate::geometry::{Image, Layer};
+use crate::kernel::engine::{Engine, plan};
 use crate::kernel::forward::Uninitialised;
 use crate::kernel::outer::{Products, fine_offsets, sums_length};
-use crate::kernel::pack::{PackedWeights, padded_channels};
+use crate::kernel::pack::padded_channels;
 use crate::kernel::pad::{Padded, PrepareGradient, copy_padded};
 use crate::kernel::plan::Plan;
 use crate::kernel::scratch::{aligned, with_scratch};
-use crate::kernel::window::Windows;
 use crate::kernel::{Direction, group, images_in_part};
 use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
 
@@ -50,7 +50,7 @@ struct Part<'a> {
     first: usize,
     images: usize,
     input: Option<Uninitialised<'a>>,
-    sums: &'a mut [f32],
+    sums: Uninitialised<'a>,
     bias: &'a mut [f64],
 }
 
@@ -71,38 +71,36 @@ impl Kernel for Backward<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Gradients {
         let layer = self.layer;
-        let (contract, expand) = (Plan::contract(layer), Plan::expand(layer));
-        let plan = match self.direction {
-            Direction::Contract => &expand,
-            Direction::Expand => &contract,
+        let opposite = match self.direction {
+            Direction::Contract => Direction::Expand,
+            Direction::Expand => Direction::Contract,
         };
-        let packed = self.needs_input.then(|| PackedWeights::new(plan, S::LANES, self.weights, None));
-        let gradient_side = Side { image: plan.source, padded: plan.padded, before: plan.before };
+        let engine = self.needs_input.then(|| Engine::new(layer, opposite, S::LANES, self.weights, None));
+        let side = |direction| {
+            let Plan { source, padded, before, .. } = plan(layer, direction);
+            Side { image: source, padded, before }
+        };
+        let gradient_side = side(opposite);
         let input_side = match self.direction {
-            Direction::Contract => {
-                Side { image: layer.fine, padded: contract.padded, before: contract.before }
-            }
+            Direction::Contract => side(Direction::Contract),
             Direction::Expand => Side { image: layer.coarse, padded: layer.coarse, before: [0, 0] },
         };
         assert_eq!(self.gradient.len(), layer.batch * gradient_side.image.len(), "gradient of the output");
         assert_eq!(self.input.len(), layer.batch * input_side.image.len(), "input images");
-        let offsets = fine_offsets(layer, contract.padded.row());
+        let fine_side = if self.direction == Direction::Contract { input_side } else { gradient_side };
+        let offsets = fine_offsets(layer, fine_side.padded.row());
 
-        let per_part = images_in_part(layer.batch).max(1);
+        let per_part = images_in_part(layer.batch, self.weights.len()).max(1);
         let parts = layer.batch.div_ceil(per_part);
         let sums_length = if self.needs_weights { sums_length(layer, S::LANES) } else { 0 };
         let channels = gradient_side.image.channels;
-        let mut sums = vec![0.0; parts * sums_length];
+        let mut sums = Vec::with_capacity(parts * sums_length);
         let mut bias = vec![0.0; parts * channels];
-        let mut input_gradient = Vec::new();
-        if self.needs_input {
-            input_gradient.reserve_exact(self.input.len());
-        }
-        let mut input_parts = input_gradient
-            .spare_capacity_mut()
-            .chunks_mut(per_part * input_side.image.len())
-            .take(if self.needs_input { parts } else { 0 });
-        let mut sums_parts = sums.chunks_mut(sums_length.max(1));
+        let input_length = if self.needs_input { self.input.len() } else { 0 };
+        let mut input_gradient = Vec::with_capacity(input_length);
+        let mut input_parts =
+            input_gradient.spare_capacity_mut()[..input_length].chunks_mut(per_part * input_side.image.len());
+        let mut sums_parts = sums.spare_capacity_mut()[..parts * sums_length].chunks_mut(sums_length.max(1));
         let work: Vec<Part<'_>> = bias
             .chunks_mut(channels)
             .enumerate()
@@ -115,14 +113,14 @@ impl Kernel for Backward<'_> {
             })
             .collect();
         work.into_par_iter().for_each(|part| {
-            self.part(simd, part, plan, packed.as_ref(), gradient_side, input_side, &offsets);
+            self.part(simd, part, engine.as_ref(), gradient_side, input_side, &offsets);
         });
 
-        if self.needs_input {
-            // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all
-            // floats of all images were written.
-            unsafe { input_gradient.set_len(self.input.len()) };
-        }
+        // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
+        // of all images were written.
+        unsafe { input_gradient.set_len(input_length) };
+        // SAFETY: the first images of every part write all of its sums.
+        unsafe { sums.set_len(parts * sums_length) };
         Gradients {
             input: self.needs_input.then_some(input_gradient),
             weights: self.needs_weights.then(|| collect_weights(layer, &sums, S::LANES)),
@@ -134,13 +132,11 @@ impl Kernel for Backward<'_> {
 }
 
 impl Backward<'_> {
-    #[allow(clippy::too_many_arguments)]
     fn part<S: Simd>(
         &self,
         simd: S,
         mut part: Part<'_>,
-        plan: &Plan,
-        packed: Option<&PackedWeights>,
+        engine: Option<&Engine>,
         gradient_side: Side,
         input_side: Side,
         offsets: &[usize],
@@ -149,9 +145,11 @@ impl Backward<'_> {
         let gradient_room = aligned(images_at_once * gradient_side.padded.len() + SLACK);
         let input_room = aligned(images_at_once * input_side.padded.len() + SLACK);
         let channels = gradient_side.image.channels;
-        with_scratch(gradient_room + input_room + channels, |scratch| {
+        let engine_room = aligned(engine.map_or(0, Engine::room));
+        with_scratch(gradient_room + input_room + engine_room + channels, |scratch| {
             let (gradient_copy, rest) = scratch.split_at_mut(gradient_room);
-            let (input_copy, row_sums) = rest.split_at_mut(input_room);
+            let (input_copy, rest) = rest.split_at_mut(input_room);
+            let (room, row_sums) = rest.split_at_mut(engine_room);
             for offset in (0..part.images).step_by(images_at_once) {
                 let images = images_at_once.min(part.images - offset);
                 let range = |image: Image| {
@@ -167,16 +165,10 @@ impl Backward<'_> {
                     bias: part.bias,
                     row_sums: &mut row_sums[..channels],
                 });
-                if let (Some(weights), Some(target)) = (packed, &mut part.input) {
+                if let (Some(engine), Some(target)) = (engine, &mut part.input) {
                     let length = input_side.image.len();
-                    simd.vectorize(Windows {
-                        plan,
-                        weights,
-                        relu: false,
-                        images,
-                        source: gradient_copy,
-                        target: &mut target[offset * length..(offset + images) * length],
-                    });
+                    let target = &mut target[offset * length..(offset + images) * length];
+                    engine.run(simd, false, images, gradient_copy, room, target);
                 }
                 if self.needs_weights {
                     let Side { image, padded, before } = input_side;
@@ -194,6 +186,7 @@ impl Backward<'_> {
                         fine,
                         coarse,
                         sums: part.sums,
+                        add: offset > 0,
                         fine_offsets: offsets,
                     });
                 }

@@ -5,11 +5,10 @@ use std::mem::MaybeUninit;
 use rayon::prelude::*;
 
 use crate::geometry::Layer;
-use crate::kernel::pack::PackedWeights;
+use crate::kernel::engine::Engine;
 use crate::kernel::pad::copy_padded;
 use crate::kernel::plan::Plan;
-use crate::kernel::scratch::with_scratch;
-use crate::kernel::window::Windows;
+use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::{Direction, group, images_in_part};
 use crate::simd::{InstructionSet, Kernel, Simd};
 
@@ -35,37 +34,29 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
-        let plan = match self.direction {
-            Direction::Contract => Plan::contract(self.layer),
-            Direction::Expand => Plan::expand(self.layer),
-        };
-        let (batch, source, padded) = (self.layer.batch, plan.source, plan.padded);
-        assert_eq!(self.input.len(), batch * source.len(), "input images");
         assert_eq!(self.weights.len(), self.layer.weights(), "weights");
-        let weights = PackedWeights::new(&plan, S::LANES, self.weights, self.bias);
+        let engine = Engine::new(self.layer, self.direction, S::LANES, self.weights, self.bias);
+        let Plan { source, padded, target, before, .. } = engine.plan;
+        let batch = self.layer.batch;
+        assert_eq!(self.input.len(), batch * source.len(), "input images");
 
-        let mut output = Vec::with_capacity(batch * plan.target.len());
-        let images = group(padded.len(), images_in_part(batch));
-        output.spare_capacity_mut()[..batch * plan.target.len()]
-            .par_chunks_mut(images * plan.target.len())
+        let mut output = Vec::with_capacity(batch * target.len());
+        let images = group(padded.len(), images_in_part(batch, self.weights.len()));
+        output.spare_capacity_mut()[..batch * target.len()]
+            .par_chunks_mut(images * target.len())
             .zip(self.input.par_chunks(images * source.len()))
             .for_each(|(target, input)| {
                 let images = input.len() / source.len();
-                with_scratch(images * padded.len(), |scratch| {
-                    copy_padded(input, source, scratch, padded, plan.before);
-                    simd.vectorize(Windows {
-                        plan: &plan,
-                        weights: &weights,
-                        relu: self.relu,
-                        images,
-                        source: scratch,
-                        target,
-                    });
+                let copy_length = aligned(images * padded.len());
+                with_scratch(copy_length + engine.room(), |scratch| {
+                    let (copy, room) = scratch.split_at_mut(copy_length);
+                    copy_padded(input, source, copy, padded, before);
+                    engine.run(simd, self.relu, images, copy, room, target);
                 });
             });
         // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
         // of all images were written.
-        unsafe { output.set_len(batch * plan.target.len()) };
+        unsafe { output.set_len(batch * target.len()) };
         output
     }
 }

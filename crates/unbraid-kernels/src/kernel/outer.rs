@@ -1,12 +1,14 @@
 //! The weight gradient: cuts the weights into register tiles and runs the micro-kernel over them.
 
+use std::mem::MaybeUninit;
+
 use crate::geometry::Layer;
 use crate::kernel::pack::{Panel, padded_channels, panels};
 use crate::kernel::pad::Padded;
 use crate::kernel::tile::{OuterTile, Pixels, Strides};
 use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd};
 
-/// Adds the weight gradient of a few images to sums laid out as [`sums_length`] says.
+/// The weight gradient of a few images, summed over them.
 pub(crate) struct Products<'a> {
     pub(crate) layer: &'a Layer,
     pub(crate) images: usize,
@@ -14,7 +16,9 @@ pub(crate) struct Products<'a> {
     pub(crate) fine: Padded<'a>,
     pub(crate) coarse: Padded<'a>,
     /// `[kernel rows, kernel columns, fine channels, padded coarse channels]`
-    pub(crate) sums: &'a mut [f32],
+    pub(crate) sums: &'a mut [MaybeUninit<f32>],
+    /// Whether to add to `sums`, which are initialised then, rather than to write them.
+    pub(crate) add: bool,
     /// For each of the first three axes of `sums` together, where its value lies for the first pixel.
     pub(crate) fine_offsets: &'a [usize],
 }
@@ -99,6 +103,7 @@ impl Products<'_> {
             },
             sums: &mut self.sums[first * stride + panel.channel..],
             sums_stride: stride,
+            add: self.add,
         });
     }
 }

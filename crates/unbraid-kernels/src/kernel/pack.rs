@@ -59,17 +59,17 @@ impl PackedWeights {
             let depth = phase.depth(plan.source.channels);
             for panel in panels(plan.target.channels, lanes) {
                 let width = panel.vectors * lanes;
-                let mut rows =
-                    values[start + panel.channel * depth..][..depth * width].chunks_exact_mut(width);
-                for row in &phase.kernel_rows {
-                    for column in &phase.kernel_columns {
-                        let tap = row * plan.kernel_width + column;
-                        for (source, row) in (0..plan.source.channels).zip(&mut rows) {
-                            let from = panel.channel * plan.target_stride + source * plan.source_stride + tap;
-                            let from = weights[from..].iter().step_by(plan.target_stride);
-                            for (value, weight) in row[..panel.channels].iter_mut().zip(from) {
-                                *value = *weight;
-                            }
+                let rows = &mut values[start + panel.channel * depth..][..depth * width];
+                // Source channels outermost: the weights of one of them lie close together and are read once.
+                for source in 0..plan.source.channels {
+                    let from = &weights[panel.channel * plan.target_stride + source * plan.source_stride..];
+                    for (number, tap) in phase.taps(plan.kernel_width).enumerate() {
+                        let row =
+                            &mut rows[(number * plan.source.channels + source) * width..][..panel.channels];
+                        for (value, weight) in
+                            row.iter_mut().zip(from[tap..].iter().step_by(plan.target_stride))
+                        {
+                            *value = *weight;
                         }
                     }
                 }

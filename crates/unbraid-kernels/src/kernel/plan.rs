@@ -123,6 +123,23 @@ impl Plan {
         )
     }
 
+    /// For each pixel of this plan's padded source, what it adds to the target through each tap: the first half of an
+    /// expansion to few channels. The targets are `[fine channels, kernel height, kernel width]` for each pixel.
+    pub(crate) fn contributions(&self, layer: &Layer) -> Self {
+        let Image { height, width, channels } = self.padded;
+        let contributions = layer.weights() / layer.coarse.channels;
+        let every = |pixels| {
+            vec![Axis { taps: vec![0], start: 0, source_step: 1, target_start: 0, target_step: 1, pixels }]
+        };
+        Self::new(
+            Image { height, width, channels },
+            Image { height, width, channels: contributions },
+            [every(height), every(width)],
+            [1, contributions],
+            1,
+        )
+    }
+
     fn new(
         source: Image,
         target: Image,
@@ -179,6 +196,14 @@ impl Phase {
     /// Rows of the window.
     pub(crate) fn rows(&self) -> usize {
         self.kernel_rows.len()
+    }
+
+    /// Places of the window's taps in a kernel of the given width, in the order of the window.
+    pub(crate) fn taps(&self, kernel_width: usize) -> impl Iterator<Item = usize> {
+        let columns = &self.kernel_columns;
+        self.kernel_rows
+            .iter()
+            .flat_map(move |row| columns.iter().map(move |column| row * kernel_width + column))
     }
 
     /// Products that make up one target value.

@@ -75,11 +75,10 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
         }
 
         let zero = simd.splat(0.0);
-        for (sums, offset) in sums.iter_mut().zip(self.target_offsets) {
-            if self.relu {
-                // In this order a NaN stays one, as in PyTorch.
-                *sums = sums.map(|sum| simd.maximum(zero, sum));
-            }
+        for (row, offset) in self.target_offsets.into_iter().enumerate() {
+            // In this order a NaN stays one, as in PyTorch. The sums are read by value: a reference to them would keep
+            // them in memory all through the loop above.
+            let sums = if self.relu { sums[row].map(|sum| simd.maximum(zero, sum)) } else { sums[row] };
             // SAFETY: `channels` floats from `offset` on lie inside `target`.
             let target = unsafe { self.target.as_mut_ptr().add(offset).cast::<f32>() };
             if self.channels == width {
@@ -134,9 +133,11 @@ pub(crate) struct OuterTile<'a, const ROWS: usize, const VECTORS: usize> {
     /// Coarse images, from the first channel of the tile on.
     pub(crate) coarse: &'a [f32],
     pub(crate) coarse_strides: Strides,
-    /// The sums so far, `ROWS` rows `sums_stride` apart; the tile adds to them.
-    pub(crate) sums: &'a mut [f32],
+    /// `ROWS` rows `sums_stride` apart.
+    pub(crate) sums: &'a mut [MaybeUninit<f32>],
     pub(crate) sums_stride: usize,
+    /// Whether to add to `sums`, which are initialised then, rather than to write them.
+    pub(crate) add: bool,
 }
 
 impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VECTORS> {
@@ -154,11 +155,14 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
         debug_assert!((ROWS - 1) * self.sums_stride + width <= self.sums.len());
 
         let place = |row: usize, v: usize| row * self.sums_stride + v * S::LANES;
-        let start = self.sums.as_mut_ptr();
-        // SAFETY: all `ROWS` rows of `width` floats lie inside `sums`.
-        let mut sums: [[S::Vector; VECTORS]; ROWS] = std::array::from_fn(|row| {
-            std::array::from_fn(|v| unsafe { simd.load(start.add(place(row, v)).cast_const()) })
-        });
+        let start = self.sums.as_mut_ptr().cast::<f32>();
+        let mut sums = [[simd.splat(0.0); VECTORS]; ROWS];
+        if self.add {
+            // SAFETY: all `ROWS` rows of `width` floats lie inside `sums`, initialised since there is something to add to.
+            sums = std::array::from_fn(|row| {
+                std::array::from_fn(|v| unsafe { simd.load(start.add(place(row, v)).cast_const()) })
+            });
+        }
         for image in 0..self.pixels.images {
             for row in 0..self.pixels.rows {
                 let fine = image * self.fine_strides.image + row * self.fine_strides.row;

@@ -16,6 +16,8 @@ impl Avx2 {
     }
 }
 
+// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+#[inline(never)]
 #[target_feature(enable = "avx2,fma")]
 fn vectorized<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
     kernel.run(simd)

@@ -16,6 +16,8 @@ impl Avx512 {
     }
 }
 
+// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn vectorized<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
     kernel.run(simd)

@@ -16,6 +16,8 @@ impl Neon {
     }
 }
 
+// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+#[inline(never)]
 #[target_feature(enable = "neon")]
 fn vectorized<K: Kernel>(simd: Neon, kernel: K) -> K::Output {
     kernel.run(simd)
