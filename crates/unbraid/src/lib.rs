@@ -9,5 +9,8 @@ pub mod config;
 pub mod failure;
 pub mod files;
 pub mod model;
+pub mod objective;
 pub mod report;
+pub mod run;
 pub mod terminal;
+pub mod train;

@@ -1,3 +1,7 @@
 //! One file per subcommand. Commands are thin: they turn arguments into checked values, call the library, and print.
 
+pub mod bench;
+mod configuration;
 pub mod data;
+pub mod presets;
+pub mod train;

@@ -18,13 +18,8 @@ pub struct Source {
 
 /// Tables that say what they are by `name`. A bare word stands for a table with only that, and a layer that gives
 /// another name replaces the whole table: the options of one objective mean nothing to the next.
-const COMPONENTS: [&[&str]; 5] = [
-    &["data"],
-    &["objective"],
-    &["model", "architecture"],
-    &["model", "likelihood"],
-    &["model", "prior"],
-];
+const COMPONENTS: [&[&str]; 5] =
+    [&["data"], &["objective"], &["model", "architecture"], &["model", "likelihood"], &["model", "prior"]];
 
 impl Source {
     /// Whether nothing was asked for.
@@ -150,7 +145,10 @@ fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
     let component = COMPONENTS.iter().any(|component| path == *component);
     // Data may be named by its path alone, which then is another data set as well.
     let renamed = new.get("name").is_some_and(|name| old.get("name") != Some(name));
-    let moved = path == ["data"] && !new.contains_key("name") && new.contains_key("path") && !old.contains_key("path");
+    let moved = path == ["data"]
+        && !new.contains_key("name")
+        && new.contains_key("path")
+        && !old.contains_key("path");
     component && (renamed || moved)
 }
 
@@ -160,7 +158,8 @@ fn finish(merged: Table) -> Result<Config, ConfigError> {
         let mut lines = text.lines();
         let message = with_suggestion(lines.next().unwrap_or_default());
         // The second line says where: in `section.key`.
-        let place = lines.find_map(|line| line.trim().strip_prefix("in `")?.strip_suffix('`').map(str::to_owned));
+        let place =
+            lines.find_map(|line| line.trim().strip_prefix("in `")?.strip_suffix('`').map(str::to_owned));
         let message = place.map_or_else(|| message.clone(), |place| format!("{place}: {message}"));
         ConfigError::Shape { message }
     })?;
@@ -186,7 +185,8 @@ mod tests {
 
     #[test]
     fn assignments_take_toml_values_and_bare_words() {
-        let config = set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
+        let config =
+            set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
         assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0 });
         let config = set(&["model.likelihood=laplace", "model.likelihood.scale=0.1", "seed = 7"]).unwrap();
         assert!(

@@ -13,8 +13,8 @@ mod text;
 pub use error::ConfigError;
 pub use layers::Source;
 pub use model::{
-    Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig, Output,
-    PriorConfig, Scale,
+    Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
+    Output, PriorConfig, Scale,
 };
 pub use presets::{PRESETS, Preset};
 

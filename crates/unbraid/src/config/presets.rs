@@ -29,12 +29,24 @@ macro_rules! preset {
 /// All presets; `default` first, then by name.
 pub static PRESETS: &[Preset] = &[
     preset!("default", "default.toml", "what `unbraid train` does by itself: minutes on two cores"),
-    preset!("burgess/beta-vae", "burgess-beta-vae.toml", "disentangling-vae, hyper-parameters betaH_dsprites"),
+    preset!(
+        "burgess/beta-vae",
+        "burgess-beta-vae.toml",
+        "disentangling-vae, hyper-parameters betaH_dsprites"
+    ),
     preset!("burgess/vae", "burgess-vae.toml", "disentangling-vae, hyper-parameters VAE_dsprites"),
-    preset!("dlib/beta-vae", "dlib-beta-vae.toml", "disentanglement_lib (Locatello et al. 2019); Hartmann, Table 1"),
+    preset!(
+        "dlib/beta-vae",
+        "dlib-beta-vae.toml",
+        "disentanglement_lib (Locatello et al. 2019); Hartmann, Table 1"
+    ),
     preset!("kumar/beta-vae", "kumar-beta-vae.toml", "Kumar et al. 2018, section 4 (2D Shapes, beta-VAE)"),
     preset!("kumar/vae", "kumar-vae.toml", "Kumar et al. 2018, section 4 (2D Shapes, beta = 1)"),
-    preset!("mathieu/beta-vae", "mathieu-beta-vae.toml", "Mathieu et al. 2019, appendix B (2D Shapes, isotropic prior)"),
+    preset!(
+        "mathieu/beta-vae",
+        "mathieu-beta-vae.toml",
+        "Mathieu et al. 2019, appendix B (2D Shapes, isotropic prior)"
+    ),
     preset!("thesis/beta-vae", "thesis-beta-vae.toml", "Mushom 2020, Tables 5.1, 5.2 and 5.4 (beta-VAE)"),
     preset!("thesis/vae", "thesis-vae.toml", "Mushom 2020, Tables 5.1 and 5.2 (beta = 1)"),
 ];

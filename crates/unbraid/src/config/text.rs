@@ -68,8 +68,7 @@ mod tests {
     #[test]
     fn every_preset_survives_being_written_and_read() {
         for preset in PRESETS {
-            let config =
-                Source { preset: Some(preset.name.into()), ..Source::default() }.resolve().unwrap();
+            let config = Source { preset: Some(preset.name.into()), ..Source::default() }.resolve().unwrap();
             let read: Config = Source::parse(&config.to_toml(), "text").unwrap();
             assert_eq!(read, config, "{}\n{}", preset.name, config.to_toml());
         }
@@ -77,7 +76,8 @@ mod tests {
 
     #[test]
     fn differences_name_the_keys() {
-        let source = |set: &str| Source { assignments: vec![set.into()], ..Source::default() }.resolve().unwrap();
+        let source =
+            |set: &str| Source { assignments: vec![set.into()], ..Source::default() }.resolve().unwrap();
         let (left, right) = (source("objective.beta=4"), source("objective.beta=6"));
         assert_eq!(left.differences(&right), ["objective.beta: 4.0 and 6.0"]);
         assert_ne!(left.fingerprint(), right.fingerprint());

@@ -60,10 +60,8 @@ impl BatchNorm {
             tensor.inner().into_data().try_into_vec().expect("single precision")
         };
         let unbiased = rows as f64 / (rows.max(2) - 1) as f64;
-        let statistics = BatchStatistics {
-            mean: values(mean),
-            variance: values(variance.clone().inner() * unbiased),
-        };
+        let statistics =
+            BatchStatistics { mean: values(mean), variance: values(variance.clone().inner() * unbiased) };
         (self.scaled(centred / (variance + EPSILON).sqrt()).reshape(shape), statistics)
     }
 
@@ -72,9 +70,8 @@ impl BatchNorm {
         let shape = images.dims();
         let [batch, height, width, channels] = shape;
         let device = images.device();
-        let row = |values: &[f32]| {
-            Tensor::<2>::from_data(TensorData::new(values.to_vec(), [1, channels]), &device)
-        };
+        let row =
+            |values: &[f32]| Tensor::<2>::from_data(TensorData::new(values.to_vec(), [1, channels]), &device);
         let flat = images.reshape([batch * height * width, channels]);
         let normal = (flat - row(&self.running.mean)) / (row(&self.running.variance) + EPSILON).sqrt();
         self.scaled(normal).reshape(shape)

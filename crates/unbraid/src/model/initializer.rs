@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn parameters_have_streams_of_their_own() {
         let fans = Fans::of(&[4, 4]);
-        let draw = |seed, name: &str| Draws { initializer: Initializer::Pytorch, seed }.weight(name, fans, 16);
+        let draw =
+            |seed, name: &str| Draws { initializer: Initializer::Pytorch, seed }.weight(name, fans, 16);
         assert_eq!(draw(0, "a"), draw(0, "a"));
         assert_ne!(draw(0, "a"), draw(0, "b"));
         assert_ne!(draw(0, "a"), draw(1, "a"));

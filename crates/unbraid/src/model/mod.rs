@@ -23,4 +23,4 @@ pub use likelihood::Likelihood;
 pub use network::Network;
 pub use parameter::NamedParameter;
 pub use posterior::DiagonalGaussian;
-pub use weights::{StateTensor, Values, read_state, write_state};
+pub use weights::{StateTensor, Values, matched, read_state, write_state};

@@ -121,7 +121,9 @@ impl Network {
         let heads = encoder.heads.layers();
         let mut all: Vec<&dyn NamedParameter> =
             encoder.convolutions.iter().flat_map(ConvLayer::parameters).collect();
-        all.extend(encoder.linear.iter().chain(heads).chain(&decoder.linear).flat_map(LinearLayer::parameters));
+        all.extend(
+            encoder.linear.iter().chain(heads).chain(&decoder.linear).flat_map(LinearLayer::parameters),
+        );
         all.extend(decoder.convolutions.iter().flat_map(ConvLayer::parameters));
         all.extend(likelihood.parameter());
         all
@@ -167,7 +169,8 @@ impl Network {
             parameter.update(&mut |old| old.copy_from_slice(new.as_floats()));
         }
         for norm in self.norms_mut() {
-            if let (Some(mean), Some(variance), Some(batches)) = (values.next(), values.next(), values.next()) {
+            if let (Some(mean), Some(variance), Some(batches)) = (values.next(), values.next(), values.next())
+            {
                 norm.set_buffers([mean, variance, batches]);
             }
         }
@@ -196,7 +199,8 @@ impl Encoder {
             image = ImageShape::new(size(image.height), size(image.width), layer.channels);
         }
         let (linear, width) = linear_layers(&table.linear, image.values(), builder);
-        let head = |name: &str, outputs: usize| LinearLayer::new(&Linear::plain(name, outputs), width, builder);
+        let head =
+            |name: &str, outputs: usize| LinearLayer::new(&Linear::plain(name, outputs), width, builder);
         let heads = match &table.heads {
             Heads::Separate => PosteriorHeads::Separate {
                 mean: head("encoder.mean", blueprint.units),

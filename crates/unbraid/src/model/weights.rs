@@ -104,8 +104,7 @@ pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>, ModelEr
 /// # Errors
 /// If the file cannot be read, is damaged, or has a type of numbers that no model here has.
 pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>), ModelError> {
-    let bytes =
-        std::fs::read(path).map_err(|source| ModelError::Read { path: path.to_owned(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| ModelError::Read { path: path.to_owned(), source })?;
     let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(error.to_string()))?;
     let note = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA).cloned());
@@ -120,11 +119,11 @@ pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>), Mod
     Ok((state, note))
 }
 
-/// The values of `state` in the order of `expected`, if both have the same names, shapes and types.
-pub(super) fn matched(
-    expected: &[StateTensor],
-    state: Vec<StateTensor>,
-) -> Result<Vec<Values>, ModelError> {
+/// The values of `state` in the order of `expected`.
+///
+/// # Errors
+/// Unless both have the same names, shapes and types.
+pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<Values>, ModelError> {
     let describe = |tensor: &StateTensor| format!("{:?} {:?}", tensor.values.dtype(), tensor.shape);
     let mut found: HashMap<String, StateTensor> =
         state.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();

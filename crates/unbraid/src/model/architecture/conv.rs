@@ -64,10 +64,7 @@ fn family(
         heads: Heads::Separate,
     };
     let decoder = DecoderTable {
-        linear: vec![
-            Linear::relu("decoder.fc1", decoder_width),
-            Linear::relu("decoder.fc2", grid.values()),
-        ],
+        linear: vec![Linear::relu("decoder.fc1", decoder_width), Linear::relu("decoder.fc2", grid.values())],
         grid,
         convolutions: expanding,
     };

@@ -18,7 +18,8 @@ impl Blueprint {
         let mut layers = Vec::new();
         let mut image = self.images;
         for layer in &self.encoder.convolutions {
-            let size = |size: usize, axis: usize| (size + 2 * layer.padding - layer.kernel[axis]) / layer.stride + 1;
+            let size =
+                |size: usize, axis: usize| (size + 2 * layer.padding - layer.kernel[axis]) / layer.stride + 1;
             let next = ImageShape::new(size(image.height, 0), size(image.width, 1), layer.channels);
             layers.push(next.values() * image.channels * layer.kernel[0] * layer.kernel[1]);
             image = next;
@@ -37,7 +38,8 @@ impl Blueprint {
         image = self.decoder.grid;
         for layer in &self.decoder.convolutions {
             layers.push(image.values() * layer.channels * layer.kernel[0] * layer.kernel[1]);
-            let size = |size: usize, axis: usize| (size - 1) * layer.stride + layer.kernel[axis] - 2 * layer.padding;
+            let size =
+                |size: usize, axis: usize| (size - 1) * layer.stride + layer.kernel[axis] - 2 * layer.padding;
             image = ImageShape::new(size(image.height, 0), size(image.width, 1), layer.channels);
         }
         layers.into_iter().map(|count| count as u64).collect()
