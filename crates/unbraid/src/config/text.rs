@@ -19,7 +19,9 @@ impl Config {
         }
         for (name, section) in sections {
             let _ = writeln!(text, "\n[{name}]");
-            for (key, value) in section.as_table().into_iter().flatten() {
+            let mut keys: Vec<_> = section.as_table().into_iter().flatten().collect();
+            keys.sort_by_key(|(key, _)| *key != "name");
+            for (key, value) in keys {
                 let _ = writeln!(text, "{} = {}", quoted_if_needed(key), shortened(key, value));
             }
         }

@@ -30,7 +30,8 @@ enum LogScale {
 }
 
 impl Likelihood {
-    pub(super) fn new(config: &LikelihoodConfig, device: &Device) -> Self {
+    /// The likelihood of a configuration.
+    pub fn new(config: &LikelihoodConfig, device: &Device) -> Self {
         let log_scale = |scale: &Scale| match scale {
             Scale::Fixed(scale) => LogScale::Fixed(scale.ln()),
             // A scale of one, as good a start as any: it adapts within some hundred steps.
@@ -113,7 +114,7 @@ mod tests {
             Tensor::from_data(TensorData::new(values.to_vec(), [1, 1, values.len(), 1]), &device)
         };
         let loss = Likelihood::new(config, &device).negative_log_likelihood(tensor(outputs), tensor(images));
-        loss.into_data().to_vec::<f32>().unwrap()[0]
+        loss.into_data().try_to_vec::<f32>().unwrap()[0]
     }
 
     /// -ln N(x; m, s) and -ln Laplace(x; m, b), written out.

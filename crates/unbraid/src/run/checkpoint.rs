@@ -24,11 +24,12 @@ struct WeightsNote {
     images: [usize; 3],
 }
 
-/// How long the growing files were when a checkpoint was written.
+/// How long the growing files were when a checkpoint was written. Rows rather than bytes, since the length of a row
+/// depends on how fast the run was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Bytes of `metrics.jsonl`.
-    pub metrics: u64,
+    /// Rows of `metrics.jsonl`.
+    pub rows: u64,
     /// Bytes of the TensorBoard file.
     pub events: u64,
 }

@@ -4,7 +4,7 @@ use super::checkpoint::{self, Position};
 use super::clock;
 use super::directory::RunDirectory;
 use super::interrupt::{self, Interrupt};
-use super::log::GrowingFile;
+use super::log::{GrowingFile, Keep};
 use super::meta::Meta;
 use super::metrics;
 use super::status::{State, Status};
@@ -40,6 +40,7 @@ pub struct FileJournal<'a> {
     step: u64,
     steps: u64,
     metrics: GrowingFile,
+    rows: u64,
     events: GrowingFile,
     log: GrowingFile,
     /// Since when, and how many steps, for the rate of the row in progress.
@@ -71,7 +72,7 @@ impl<'a> FileJournal<'a> {
         interrupt: &'a Interrupt,
     ) -> Outcome<Self> {
         let mut events =
-            GrowingFile::open(&run.tensorboard().join(tensorboard::FILE), Some(position.events))?;
+            GrowingFile::open(&run.tensorboard().join(tensorboard::FILE), Keep::Bytes(position.events))?;
         if position.events == 0 {
             events.append(&tensorboard::opening())?;
         }
@@ -84,9 +85,10 @@ impl<'a> FileJournal<'a> {
             keep: config.training.keep_checkpoints,
             step,
             steps,
-            metrics: GrowingFile::open(&run.metrics(), Some(position.metrics))?,
+            metrics: GrowingFile::open(&run.metrics(), Keep::Lines(position.rows))?,
+            rows: position.rows,
             events,
-            log: GrowingFile::open(&run.log(), None)?,
+            log: GrowingFile::open(&run.log(), Keep::All)?,
             timed: (Instant::now(), 0),
             heartbeat: Instant::now(),
             last_row: None,
@@ -180,6 +182,7 @@ impl Journal for FileJournal<'_> {
         let (since, steps) = std::mem::replace(&mut self.timed, (Instant::now(), 0));
         let rate = (steps * self.batch_size as u64) as f64 / since.elapsed().as_secs_f64().max(1e-9);
         self.metrics.append(metrics::line(row, rate).as_bytes())?;
+        self.rows += 1;
         self.events.append(&tensorboard::scalars(row))?;
         self.watcher.row(row, rate);
         self.last_row = Some(row.clone());
@@ -190,7 +193,7 @@ impl Journal for FileJournal<'_> {
         // The checkpoint says how long these files are, so that much must be on disk before it is.
         self.metrics.sync()?;
         self.events.sync()?;
-        let position = Position { metrics: self.metrics.length(), events: self.events.length() };
+        let position = Position { rows: self.rows, events: self.events.length() };
         checkpoint::save(self.run, trainer, &self.fingerprint, position, snapshot.then_some(self.keep))?;
         self.note(&format!("checkpoint of step {}", trainer.steps_done()))
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file that is appended to, and that a resumed run cuts back to where its checkpoint was.
@@ -13,9 +13,17 @@ pub(super) struct GrowingFile {
     length: u64,
 }
 
+/// What stays of a file that is opened again.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Keep {
+    All,
+    Bytes(u64),
+    Lines(u64),
+}
+
 impl GrowingFile {
-    /// Opens or creates the file, and keeps its first `keep` bytes, or all of it.
-    pub(super) fn open(path: &Path, keep: Option<u64>) -> Outcome<Self> {
+    /// Opens or creates the file, and cuts it back to what is to stay.
+    pub(super) fn open(path: &Path, keep: Keep) -> Outcome<Self> {
         let failed = |action: &str, error: &dyn std::fmt::Display| {
             Failure::run(format!("{}: cannot {action}: {error}", path.display()))
         };
@@ -26,14 +34,24 @@ impl GrowingFile {
             .write(true)
             .open(path)
             .map_err(|error| failed("open", &error))?;
-        let found = file.metadata().map_err(|error| failed("read", &error))?.len();
-        let length = keep.unwrap_or(found);
-        if length > found {
-            return Err(Failure::input(format!(
-                "{}: found {found} bytes, expected at least the {length} that its checkpoint knows",
-                path.display()
-            )));
-        }
+        let mut found = Vec::new();
+        file.read_to_end(&mut found).map_err(|error| failed("read", &error))?;
+        let length = match keep {
+            Keep::All => Some(found.len()),
+            Keep::Bytes(bytes) => usize::try_from(bytes).ok().filter(|bytes| *bytes <= found.len()),
+            Keep::Lines(0) => Some(0),
+            Keep::Lines(lines) => {
+                let mut ends = found.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+                usize::try_from(lines - 1).ok().and_then(|last| ends.nth(last)).map(|(end, _)| end + 1)
+            }
+        };
+        let length = length.ok_or_else(|| {
+            Failure::input(format!(
+                "{}: found {} bytes, expected at least what its checkpoint knows: {keep:?}",
+                path.display(),
+                found.len()
+            ))
+        })? as u64;
         file.set_len(length)
             .and_then(|()| file.seek(SeekFrom::Start(length)))
             .map_err(|error| failed("cut back", &error))?;
@@ -59,5 +77,31 @@ impl GrowingFile {
 
     fn failed(&self, error: &std::io::Error) -> Failure {
         Failure::run(format!("cannot write {}: {error}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_cut_back_to_what_its_checkpoint_knows_and_goes_on_from_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        for (keep, left) in [
+            (Keep::All, "one\ntwo\nthr!"),
+            (Keep::Lines(2), "one\ntwo\n!"),
+            (Keep::Lines(0), "!"),
+            (Keep::Bytes(5), "one\nt!"),
+        ] {
+            std::fs::write(&path, "one\ntwo\nthr").unwrap();
+            let mut file = GrowingFile::open(&path, keep).unwrap();
+            file.append(b"!").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), left, "{keep:?}");
+            assert_eq!(file.length(), left.len() as u64);
+        }
+        for keep in [Keep::Lines(9), Keep::Bytes(99)] {
+            assert!(matches!(GrowingFile::open(&path, keep), Err(Failure::Input(_))));
+        }
     }
 }
