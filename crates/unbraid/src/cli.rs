@@ -25,8 +25,14 @@ enum Command {
     /// List, describe, show and convert data sets
     #[command(subcommand, arg_required_else_help = true)]
     Data(commands::data::DataCommand),
+    /// Train a model; without arguments, a small example within minutes
+    Train(commands::train::TrainArgs),
     /// Score codes: how disentangled, complete, informative
     Evaluate(commands::evaluate::EvaluateArgs),
+    /// List the set-ups of the papers, or show one
+    Presets(commands::presets::PresetsArgs),
+    /// Measure what a configuration costs on this machine
+    Bench(commands::bench::BenchArgs),
 }
 
 /// Runs the command that the process was started with.
@@ -55,5 +61,8 @@ fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Data(command) => commands::data::run(command),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Presets(args) => commands::presets::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
     }
 }

@@ -1,5 +1,7 @@
 //! Why a command ended, and the exit code that says so.
 
+use crate::config::ConfigError;
+use crate::model::ModelError;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -15,6 +17,13 @@ pub enum Failure {
     Input(anyhow::Error),
     /// Something broke while working. Exit code 1.
     Run(anyhow::Error),
+    /// A signal asked for an orderly end, and everything is saved. Exit code 128 plus the signal, as shells do.
+    Interrupted {
+        /// Its number.
+        signal: u8,
+        /// What was saved, and how to go on.
+        message: String,
+    },
     /// Whoever read our output stopped reading, as `head` does. That is no failure of ours: exit code 0, in silence.
     PipeClosed,
 }
@@ -35,6 +44,7 @@ impl Failure {
         match self {
             Self::Input(_) => ExitCode::from(2),
             Self::Run(_) => ExitCode::from(1),
+            Self::Interrupted { signal, .. } => ExitCode::from(128 + signal),
             Self::PipeClosed => ExitCode::SUCCESS,
         }
     }
@@ -44,6 +54,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(error) | Self::Run(error) => write!(f, "{error:#}"),
+            Self::Interrupted { message, .. } => write!(f, "{message}"),
             Self::PipeClosed => write!(f, "the reader of our output has gone"),
         }
     }
@@ -51,6 +62,18 @@ impl fmt::Display for Failure {
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
         Self::Input(error.into())
     }
 }

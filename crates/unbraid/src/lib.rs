@@ -5,8 +5,13 @@
 
 pub mod cli;
 pub mod commands;
+pub mod config;
 pub mod evaluate;
 pub mod failure;
 pub mod files;
+pub mod model;
+pub mod objective;
 pub mod report;
+pub mod run;
 pub mod terminal;
+pub mod train;

@@ -1,6 +1,11 @@
 //! The `unbraid` command.
 
+use mimalloc::MiMalloc;
 use std::process::ExitCode;
+
+// Every step allocates and frees buffers of megabytes; the system's allocator returns them to the kernel each time.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     unbraid::cli::run()

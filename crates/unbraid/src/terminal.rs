@@ -1,8 +1,11 @@
 //! What a person sees while waiting: bars on a terminal, plain lines elsewhere; always on standard error.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::run::Watcher;
+use crate::train::Row;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use unbraid_data::progress::Progress;
 
 /// Work that is over sooner than this many items needs no line of its own in a log.
@@ -77,4 +80,73 @@ impl Progress for TerminalProgress {
 /// One line on standard error. That nobody reads it is no reason to fail.
 pub fn log_line(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Shows the progress of training: a bar with rate, loss and time left on a terminal, a line now and then elsewhere.
+#[derive(Debug)]
+pub struct TrainingDisplay {
+    bar: ProgressBar,
+    quiet: bool,
+    last_line: Mutex<Option<Instant>>,
+}
+
+/// Lines in a log are at least this far apart.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+impl TrainingDisplay {
+    /// Shows progress unless `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        Self { bar: ProgressBar::hidden(), quiet, last_line: Mutex::new(None) }
+    }
+
+    fn on_terminal(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+}
+
+impl Watcher for TrainingDisplay {
+    fn begin(&self, step: u64, steps: u64) {
+        if !self.on_terminal() {
+            return;
+        }
+        let style = ProgressStyle::with_template(
+            "step {human_pos}/{human_len} {wide_bar} {msg}  {per_sec:>12}  {eta:>4} left",
+        )
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸ ");
+        self.bar.set_style(style);
+        self.bar.set_length(steps);
+        self.bar.set_position(step);
+        self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        self.bar.reset_eta();
+    }
+
+    fn step(&self, step: u64, loss: f64) {
+        if self.on_terminal() {
+            self.bar.set_message(format!("loss {loss:.1}"));
+            self.bar.set_position(step);
+        }
+    }
+
+    fn row(&self, row: &Row, images_per_second: f64) {
+        if self.quiet || self.on_terminal() {
+            return;
+        }
+        let Ok(mut last) = self.last_line.lock() else { return };
+        if last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
+            *last = Some(Instant::now());
+            let value = |key: &str| row.get(key).unwrap_or(f64::NAN);
+            log_line(&format!(
+                "step {}: loss {:.3}, reconstruction {:.3}, kl {:.3}, {images_per_second:.0} images/s",
+                row.step,
+                value("train/loss"),
+                value("train/reconstruction"),
+                value("train/kl"),
+            ));
+        }
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
 }

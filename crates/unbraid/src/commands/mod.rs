@@ -1,4 +1,8 @@
 //! One file per subcommand. Commands are thin: they turn arguments into checked values, call the library, and print.
 
+pub mod bench;
+mod configuration;
 pub mod data;
 pub mod evaluate;
+pub mod presets;
+pub mod train;

@@ -1,0 +1,139 @@
+//! The Bernoulli loss and its gradient in one pass, on slices.
+//!
+//! With `e = exp(-|x|)`, `softplus(x) = max(x, 0) + ln(1 + e)` and `sigmoid(x)` is `1 / (1 + e)` or `e / (1 + e)` by the
+//! sign of `x`: no intermediate value overflows, and small results keep their relative accuracy.
+
+use std::mem::MaybeUninit;
+
+use rayon::prelude::*;
+
+use crate::math::{exponential_of_non_positive, logarithm_of_one_plus};
+use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd};
+
+/// Losses of the rows, and the gradient of each for its own logits.
+pub(crate) struct Bernoulli {
+    pub(crate) losses: Vec<f32>,
+    pub(crate) gradient: Option<Vec<f32>>,
+}
+
+/// `sum(softplus(logit) - target * logit)` of each of `rows` rows.
+pub(crate) fn bernoulli(logits: &[f32], targets: &[f32], rows: usize, with_gradient: bool) -> Bernoulli {
+    assert_eq!(logits.len(), targets.len(), "logits and targets");
+    let set = InstructionSet::current();
+    let columns = logits.len().checked_div(rows).unwrap_or(0);
+    let mut losses = vec![0.0; rows];
+    if columns == 0 {
+        return Bernoulli { losses, gradient: with_gradient.then(Vec::new) };
+    }
+    let rows = || logits.par_chunks_exact(columns).zip(targets.par_chunks_exact(columns));
+    if !with_gradient {
+        losses.par_iter_mut().zip(rows()).for_each(|(loss, (logits, targets))| {
+            *loss = set.run(Row { logits, targets, gradient: None });
+        });
+        return Bernoulli { losses, gradient: None };
+    }
+    let mut gradient = Vec::with_capacity(logits.len());
+    losses
+        .par_iter_mut()
+        .zip(rows())
+        .zip(gradient.spare_capacity_mut()[..logits.len()].par_chunks_exact_mut(columns))
+        .for_each(|((loss, (logits, targets)), gradient)| {
+            *loss = set.run(Row { logits, targets, gradient: Some(gradient) });
+        });
+    // SAFETY: the rows cover the gradient, and each writes all of its own.
+    unsafe { gradient.set_len(logits.len()) };
+    Bernoulli { losses, gradient: Some(gradient) }
+}
+
+/// Each row of `gradient` times its own factor.
+pub(crate) fn scale_rows(gradient: &[f32], factors: &[f32]) -> Vec<f32> {
+    let columns = gradient.len().checked_div(factors.len()).unwrap_or(0).max(1);
+    let mut scaled = vec![0.0; gradient.len()];
+    scaled.par_chunks_mut(columns).zip(gradient.par_chunks(columns)).zip(factors).for_each(
+        |((scaled, gradient), factor)| {
+            for (scaled, gradient) in scaled.iter_mut().zip(gradient) {
+                *scaled = gradient * factor;
+            }
+        },
+    );
+    scaled
+}
+
+/// One row; gives its loss.
+struct Row<'a> {
+    logits: &'a [f32],
+    targets: &'a [f32],
+    gradient: Option<&'a mut [MaybeUninit<f32>]>,
+}
+
+/// Floats that are summed in single precision before the sum goes on in double.
+const BLOCK: usize = 1024;
+
+impl Kernel for Row<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) -> f32 {
+        let mut total = 0.0;
+        for start in (0..self.logits.len()).step_by(BLOCK) {
+            let end = (start + BLOCK).min(self.logits.len());
+            let (logits, targets) = (&self.logits[start..end], &self.targets[start..end]);
+            let gradient = self.gradient.as_deref_mut().map(|gradient| &mut gradient[start..end]);
+            total += block(simd, logits, targets, gradient);
+        }
+        total as f32
+    }
+}
+
+#[inline(always)]
+fn block<S: Simd>(
+    simd: S,
+    logits: &[f32],
+    targets: &[f32],
+    mut gradient: Option<&mut [MaybeUninit<f32>]>,
+) -> f64 {
+    let whole = logits.len() / S::LANES * S::LANES;
+    let mut sums = simd.splat(0.0);
+    for start in (0..whole).step_by(S::LANES) {
+        debug_assert!(start + S::LANES <= targets.len());
+        // SAFETY: a whole vector is left in both.
+        let (x, target) =
+            unsafe { (simd.load(logits.as_ptr().add(start)), simd.load(targets.as_ptr().add(start))) };
+        let (loss, slope) = loss_and_slope(simd, x, target);
+        sums = simd.add(sums, loss);
+        if let Some(gradient) = &mut gradient {
+            debug_assert!(start + S::LANES <= gradient.len());
+            // SAFETY: the gradient is as long as the logits.
+            unsafe { simd.store(gradient.as_mut_ptr().add(start).cast(), slope) };
+        }
+    }
+    let mut total = lanes(simd, sums)[..S::LANES].iter().copied().map(f64::from).sum::<f64>();
+    for place in whole..logits.len() {
+        let (loss, slope) = loss_and_slope(simd, simd.splat(logits[place]), simd.splat(targets[place]));
+        total += f64::from(lanes(simd, loss)[0]);
+        if let Some(gradient) = &mut gradient {
+            gradient[place].write(lanes(simd, slope)[0]);
+        }
+    }
+    total
+}
+
+#[inline(always)]
+fn lanes<S: Simd>(simd: S, vector: S::Vector) -> [f32; MAXIMUM_LANES] {
+    let mut lanes = [0.0; MAXIMUM_LANES];
+    // SAFETY: no vector is longer than `MAXIMUM_LANES`.
+    unsafe { simd.store(lanes.as_mut_ptr(), vector) };
+    lanes
+}
+
+#[inline(always)]
+fn loss_and_slope<S: Simd>(simd: S, x: S::Vector, target: S::Vector) -> (S::Vector, S::Vector) {
+    let zero = simd.splat(0.0);
+    let one = simd.splat(1.0);
+    let negative = simd.subtract(zero, x);
+    let e = exponential_of_non_positive(simd, simd.where_non_negative(x, negative, x));
+    let softplus = simd.add(simd.maximum(zero, x), logarithm_of_one_plus(simd, e));
+    let loss = simd.multiply_add(target, negative, softplus);
+    let sigmoid = simd.divide(simd.where_non_negative(x, one, e), simd.add(one, e));
+    (loss, simd.subtract(sigmoid, target))
+}

@@ -1,0 +1,93 @@
+//! The shapes of a convolution and how its two sides relate; depends on nothing else in the crate.
+//!
+//! A convolution and a transposed convolution are the same relation read in opposite directions. It joins a *fine* image
+//! (the input of a convolution, the output of a transposed one) with a *coarse* one through
+//! `fine_y = coarse_y * stride - padding + kernel_y`, and the same for x. The weights are `[coarse channels, fine channels,
+//! kernel height, kernel width]` in both, which is PyTorch's layout of both. Hence three computations serve both layers:
+//!
+//! | | convolution | transposed convolution |
+//! |---|---|---|
+//! | *contract*, coarse from fine | forward | input gradient |
+//! | *expand*, fine from coarse | input gradient | forward |
+//! | weight gradient from both | weight gradient | weight gradient |
+
+/// Extent of one image, stored `[height, width, channels]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Image {
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    pub(crate) channels: usize,
+}
+
+impl Image {
+    /// Floats in a row of pixels.
+    pub(crate) const fn row(self) -> usize {
+        self.width * self.channels
+    }
+
+    /// Floats in the image.
+    pub(crate) const fn len(self) -> usize {
+        self.height * self.row()
+    }
+}
+
+/// Size and movement of the window, each as `[vertical, horizontal]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) size: [usize; 2],
+    pub(crate) stride: [usize; 2],
+    pub(crate) padding: [usize; 2],
+}
+
+/// A layer: two images of a batch and the filter that joins them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layer {
+    pub(crate) batch: usize,
+    pub(crate) fine: Image,
+    pub(crate) coarse: Image,
+    pub(crate) filter: Filter,
+}
+
+impl Layer {
+    /// Number of weights.
+    pub(crate) const fn weights(&self) -> usize {
+        self.coarse.channels * self.fine.channels * self.filter.size[0] * self.filter.size[1]
+    }
+}
+
+/// Pixels of a convolution's output along one axis, or nothing if the kernel is larger than the padded image.
+pub(crate) const fn contracted(size: usize, kernel: usize, stride: usize, padding: usize) -> Option<usize> {
+    match (size + 2 * padding).checked_sub(kernel) {
+        Some(room) => Some(room / stride + 1),
+        None => None,
+    }
+}
+
+/// Pixels of a transposed convolution's output along one axis, or nothing if the padding leaves none.
+pub(crate) const fn expanded(
+    size: usize,
+    kernel: usize,
+    stride: usize,
+    padding: usize,
+    output_padding: usize,
+) -> Option<usize> {
+    match ((size - 1) * stride + kernel + output_padding).checked_sub(2 * padding) {
+        None | Some(0) => None,
+        some => some,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_textbook_formula() {
+        assert_eq!(contracted(64, 4, 2, 1), Some(32));
+        assert_eq!(contracted(7, 3, 2, 0), Some(3));
+        assert_eq!(contracted(2, 5, 1, 1), None);
+        assert_eq!(expanded(4, 4, 2, 1, 0), Some(8));
+        assert_eq!(expanded(3, 3, 2, 1, 1), Some(6));
+        assert_eq!(expanded(1, 1, 1, 1, 0), None);
+    }
+}

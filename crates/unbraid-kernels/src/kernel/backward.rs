@@ -1,0 +1,220 @@
+//! The backward pass of a layer: input, weight and bias gradients in one pass over the images.
+//!
+//! The gradient of the output is read once per image, masked by the ReLU and summed for the bias while it is copied into
+//! the cache; input and weight gradients are then computed from the copy.
+
+use rayon::prelude::*;
+
+use crate::geometry::{Image, Layer};
+use crate::kernel::engine::{Engine, plan};
+use crate::kernel::forward::Uninitialised;
+use crate::kernel::outer::{Products, fine_offsets, sums_length};
+use crate::kernel::pack::padded_channels;
+use crate::kernel::pad::{Padded, PrepareGradient, copy_padded};
+use crate::kernel::plan::Plan;
+use crate::kernel::scratch::{aligned, with_scratch};
+use crate::kernel::{Direction, group, images_in_part};
+use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
+
+/// What a backward pass needs.
+pub(crate) struct Backward<'a> {
+    pub(crate) layer: &'a Layer,
+    pub(crate) direction: Direction,
+    /// The layer's input.
+    pub(crate) input: &'a [f32],
+    pub(crate) weights: &'a [f32],
+    /// The layer's output, if a ReLU came last.
+    pub(crate) output: Option<&'a [f32]>,
+    /// Gradient of the output.
+    pub(crate) gradient: &'a [f32],
+    /// Whether the gradients of the input and of the weights are wanted.
+    pub(crate) needs_input: bool,
+    pub(crate) needs_weights: bool,
+}
+
+/// What a backward pass gives.
+pub(crate) struct Gradients {
+    pub(crate) input: Option<Vec<f32>>,
+    /// Laid out as the weights.
+    pub(crate) weights: Option<Vec<f32>>,
+    pub(crate) bias: Vec<f32>,
+}
+
+/// The gradients of a layer.
+pub(crate) fn backward(work: Backward<'_>) -> Gradients {
+    InstructionSet::current().run(work)
+}
+
+/// Images of one part of the batch, and where their results go.
+struct Part<'a> {
+    first: usize,
+    images: usize,
+    input: Option<Uninitialised<'a>>,
+    sums: Uninitialised<'a>,
+    bias: &'a mut [f64],
+}
+
+/// The images of one side of the layer as the kernels want them.
+#[derive(Clone, Copy)]
+struct Side {
+    image: Image,
+    padded: Image,
+    before: [usize; 2],
+}
+
+/// Floats that a tile may read beyond the last pixel.
+const SLACK: usize = TILE_VECTORS * MAXIMUM_LANES;
+
+impl Kernel for Backward<'_> {
+    type Output = Gradients;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Gradients {
+        let layer = self.layer;
+        let opposite = match self.direction {
+            Direction::Contract => Direction::Expand,
+            Direction::Expand => Direction::Contract,
+        };
+        let engine = self.needs_input.then(|| Engine::new(layer, opposite, S::LANES, self.weights, None));
+        let side = |direction| {
+            let Plan { source, padded, before, .. } = plan(layer, direction);
+            Side { image: source, padded, before }
+        };
+        let gradient_side = side(opposite);
+        let input_side = match self.direction {
+            Direction::Contract => side(Direction::Contract),
+            Direction::Expand => Side { image: layer.coarse, padded: layer.coarse, before: [0, 0] },
+        };
+        assert_eq!(self.gradient.len(), layer.batch * gradient_side.image.len(), "gradient of the output");
+        assert_eq!(self.input.len(), layer.batch * input_side.image.len(), "input images");
+        let fine_side = if self.direction == Direction::Contract { input_side } else { gradient_side };
+        let offsets = fine_offsets(layer, fine_side.padded.row());
+
+        let per_part = images_in_part(layer.batch, self.weights.len()).max(1);
+        let parts = layer.batch.div_ceil(per_part);
+        let sums_length = if self.needs_weights { sums_length(layer, S::LANES) } else { 0 };
+        let channels = gradient_side.image.channels;
+        let mut sums = Vec::with_capacity(parts * sums_length);
+        let mut bias = vec![0.0; parts * channels];
+        let input_length = if self.needs_input { self.input.len() } else { 0 };
+        let mut input_gradient = Vec::with_capacity(input_length);
+        let mut input_parts =
+            input_gradient.spare_capacity_mut()[..input_length].chunks_mut(per_part * input_side.image.len());
+        let mut sums_parts = sums.spare_capacity_mut()[..parts * sums_length].chunks_mut(sums_length.max(1));
+        let work: Vec<Part<'_>> = bias
+            .chunks_mut(channels)
+            .enumerate()
+            .map(|(number, bias)| Part {
+                first: number * per_part,
+                images: per_part.min(layer.batch - number * per_part),
+                input: input_parts.next(),
+                sums: sums_parts.next().unwrap_or_default(),
+                bias,
+            })
+            .collect();
+        work.into_par_iter().for_each(|part| {
+            self.part(simd, part, engine.as_ref(), gradient_side, input_side, &offsets);
+        });
+
+        // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
+        // of all images were written.
+        unsafe { input_gradient.set_len(input_length) };
+        // SAFETY: the first images of every part write all of its sums.
+        unsafe { sums.set_len(parts * sums_length) };
+        Gradients {
+            input: self.needs_input.then_some(input_gradient),
+            weights: self.needs_weights.then(|| collect_weights(layer, &sums, S::LANES)),
+            bias: (0..channels)
+                .map(|channel| bias.iter().skip(channel).step_by(channels).sum::<f64>() as f32)
+                .collect(),
+        }
+    }
+}
+
+impl Backward<'_> {
+    fn part<S: Simd>(
+        &self,
+        simd: S,
+        mut part: Part<'_>,
+        engine: Option<&Engine>,
+        gradient_side: Side,
+        input_side: Side,
+        offsets: &[usize],
+    ) {
+        let images_at_once = group(gradient_side.padded.len().max(input_side.padded.len()), part.images);
+        let gradient_room = aligned(images_at_once * gradient_side.padded.len() + SLACK);
+        let input_room = aligned(images_at_once * input_side.padded.len() + SLACK);
+        let channels = gradient_side.image.channels;
+        let engine_room = aligned(engine.map_or(0, Engine::room));
+        with_scratch(gradient_room + input_room + engine_room + channels, |scratch| {
+            let (gradient_copy, rest) = scratch.split_at_mut(gradient_room);
+            let (input_copy, rest) = rest.split_at_mut(input_room);
+            let (room, row_sums) = rest.split_at_mut(engine_room);
+            for offset in (0..part.images).step_by(images_at_once) {
+                let images = images_at_once.min(part.images - offset);
+                let range = |image: Image| {
+                    (part.first + offset) * image.len()..(part.first + offset + images) * image.len()
+                };
+                simd.vectorize(PrepareGradient {
+                    gradient: &self.gradient[range(gradient_side.image)],
+                    output: self.output.map(|output| &output[range(gradient_side.image)]),
+                    image: gradient_side.image,
+                    target: gradient_copy,
+                    padded: gradient_side.padded,
+                    before: gradient_side.before,
+                    bias: part.bias,
+                    row_sums: &mut row_sums[..channels],
+                });
+                if let (Some(engine), Some(target)) = (engine, &mut part.input) {
+                    let length = input_side.image.len();
+                    let target = &mut target[offset * length..(offset + images) * length];
+                    engine.run(simd, false, images, gradient_copy, room, target);
+                }
+                if self.needs_weights {
+                    let Side { image, padded, before } = input_side;
+                    copy_padded(&self.input[range(image)], image, input_copy, padded, before);
+                    let input = Padded { values: input_copy, image: padded, before };
+                    let Side { padded, before, .. } = gradient_side;
+                    let gradient = Padded { values: gradient_copy, image: padded, before };
+                    let (fine, coarse) = match self.direction {
+                        Direction::Contract => (input, gradient),
+                        Direction::Expand => (gradient, input),
+                    };
+                    simd.vectorize(Products {
+                        layer: self.layer,
+                        images,
+                        fine,
+                        coarse,
+                        sums: part.sums,
+                        add: offset > 0,
+                        fine_offsets: offsets,
+                    });
+                }
+            }
+        });
+    }
+}
+
+/// Adds the parts in their order and brings the sums into the layout of the weights.
+fn collect_weights(layer: &Layer, sums: &[f32], lanes: usize) -> Vec<f32> {
+    let taps = layer.filter.size[0] * layer.filter.size[1];
+    let stride = padded_channels(layer.coarse.channels, lanes);
+    let part = taps * layer.fine.channels * stride;
+    let mut total = vec![0.0; part];
+    total.par_chunks_mut(stride * 64).enumerate().for_each(|(number, total)| {
+        for sums in sums.chunks_exact(part) {
+            for (total, sum) in total.iter_mut().zip(&sums[number * stride * 64..]) {
+                *total += sum;
+            }
+        }
+    });
+    let mut weights = vec![0.0; layer.weights()];
+    weights.par_chunks_mut(layer.fine.channels * taps).enumerate().for_each(|(coarse, weights)| {
+        for (fine, weights) in weights.chunks_exact_mut(taps).enumerate() {
+            for (tap, weight) in weights.iter_mut().enumerate() {
+                *weight = total[(tap * layer.fine.channels + fine) * stride + coarse];
+            }
+        }
+    });
+    weights
+}

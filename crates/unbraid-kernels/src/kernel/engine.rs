@@ -1,0 +1,86 @@
+//! One direction of a layer made ready: plan, packed weights, and the better of the two ways to compute it.
+
+use std::mem::MaybeUninit;
+
+use crate::geometry::Layer;
+use crate::kernel::Direction;
+use crate::kernel::pack::PackedWeights;
+use crate::kernel::plan::Plan;
+use crate::kernel::taps::{Gather, Taps};
+use crate::kernel::window::Windows;
+use crate::simd::Simd;
+
+/// Computes target images from padded source images.
+pub(crate) struct Engine {
+    pub(crate) plan: Plan,
+    way: Way,
+}
+
+enum Way {
+    /// Register tiles of target pixels x channels.
+    Windows(PackedWeights),
+    /// For an expansion to few channels.
+    Taps(Taps),
+}
+
+/// The plan of a direction.
+pub(crate) fn plan(layer: &Layer, direction: Direction) -> Plan {
+    match direction {
+        Direction::Contract => Plan::contract(layer),
+        Direction::Expand => Plan::expand(layer),
+    }
+}
+
+impl Engine {
+    /// Prepares the weights, `[coarse, fine, kernel height, kernel width]`, and the bias.
+    pub(crate) fn new(
+        layer: &Layer,
+        direction: Direction,
+        lanes: usize,
+        weights: &[f32],
+        bias: Option<&[f32]>,
+    ) -> Self {
+        let plan = plan(layer, direction);
+        let way = if direction == Direction::Expand && 2 * layer.fine.channels <= lanes {
+            Way::Taps(Taps::new(&plan, layer, lanes, weights, bias))
+        } else {
+            Way::Windows(PackedWeights::new(&plan, lanes, weights, bias))
+        };
+        Self { plan, way }
+    }
+
+    /// Floats of working memory that [`Engine::run`] needs.
+    pub(crate) fn room(&self) -> usize {
+        match &self.way {
+            Way::Windows(_) => 0,
+            Way::Taps(taps) => taps.room(),
+        }
+    }
+
+    /// Writes the target images of `images` padded source images.
+    pub(crate) fn run<S: Simd>(
+        &self,
+        simd: S,
+        relu: bool,
+        images: usize,
+        source: &[f32],
+        room: &mut [f32],
+        target: &mut [MaybeUninit<f32>],
+    ) {
+        match &self.way {
+            Way::Windows(weights) => {
+                simd.vectorize(Windows { plan: &self.plan, weights, relu, images, source, target });
+            }
+            Way::Taps(taps) => {
+                let room = as_uninitialised(room);
+                simd.vectorize(Gather { plan: &self.plan, taps, relu, images, source, target, room });
+            }
+        }
+    }
+}
+
+/// The same floats, to be written before they are read.
+fn as_uninitialised(floats: &mut [f32]) -> &mut [MaybeUninit<f32>] {
+    // SAFETY: the layouts are the same; whoever has this reference only ever writes initialised floats through it.
+    unsafe { &mut *(std::ptr::from_mut(floats) as *mut [MaybeUninit<f32>]) }
+}

@@ -1,0 +1,65 @@
+//! The forward pass of a layer, divided among threads by images.
+
+use std::mem::MaybeUninit;
+
+use rayon::prelude::*;
+
+use crate::geometry::Layer;
+use crate::kernel::engine::Engine;
+use crate::kernel::pad::copy_padded;
+use crate::kernel::plan::Plan;
+use crate::kernel::scratch::{aligned, with_scratch};
+use crate::kernel::{Direction, group, images_in_part};
+use crate::simd::{InstructionSet, Kernel, Simd};
+
+/// What a forward pass needs.
+pub(crate) struct Forward<'a> {
+    pub(crate) layer: &'a Layer,
+    pub(crate) direction: Direction,
+    pub(crate) relu: bool,
+    /// All images, `[batch, height, width, channels]`.
+    pub(crate) input: &'a [f32],
+    /// `[coarse, fine, kernel height, kernel width]`
+    pub(crate) weights: &'a [f32],
+    pub(crate) bias: Option<&'a [f32]>,
+}
+
+/// The output images of a layer.
+pub(crate) fn forward(work: Forward<'_>) -> Vec<f32> {
+    InstructionSet::current().run(work)
+}
+
+impl Kernel for Forward<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<f32> {
+        assert_eq!(self.weights.len(), self.layer.weights(), "weights");
+        let engine = Engine::new(self.layer, self.direction, S::LANES, self.weights, self.bias);
+        let Plan { source, padded, target, before, .. } = engine.plan;
+        let batch = self.layer.batch;
+        assert_eq!(self.input.len(), batch * source.len(), "input images");
+
+        let mut output = Vec::with_capacity(batch * target.len());
+        let images = group(padded.len(), images_in_part(batch, self.weights.len()));
+        output.spare_capacity_mut()[..batch * target.len()]
+            .par_chunks_mut(images * target.len())
+            .zip(self.input.par_chunks(images * source.len()))
+            .for_each(|(target, input)| {
+                let images = input.len() / source.len();
+                let copy_length = aligned(images * padded.len());
+                with_scratch(copy_length + engine.room(), |scratch| {
+                    let (copy, room) = scratch.split_at_mut(copy_length);
+                    copy_padded(input, source, copy, padded, before);
+                    engine.run(simd, self.relu, images, copy, room, target);
+                });
+            });
+        // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
+        // of all images were written.
+        unsafe { output.set_len(batch * target.len()) };
+        output
+    }
+}
+
+/// Memory to write to that may hold anything.
+pub(crate) type Uninitialised<'a> = &'a mut [MaybeUninit<f32>];

@@ -1,0 +1,109 @@
+//! The weight gradient: cuts the weights into register tiles and runs the micro-kernel over them.
+
+use std::mem::MaybeUninit;
+
+use crate::geometry::Layer;
+use crate::kernel::pack::{Panel, padded_channels, panels};
+use crate::kernel::pad::Padded;
+use crate::kernel::tile::{OuterTile, Pixels, Strides};
+use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd};
+
+/// The weight gradient of a few images, summed over them.
+pub(crate) struct Products<'a> {
+    pub(crate) layer: &'a Layer,
+    pub(crate) images: usize,
+    /// Fine images, padded as the contraction needs them.
+    pub(crate) fine: Padded<'a>,
+    pub(crate) coarse: Padded<'a>,
+    /// `[kernel rows, kernel columns, fine channels, padded coarse channels]`
+    pub(crate) sums: &'a mut [MaybeUninit<f32>],
+    /// Whether to add to `sums`, which are initialised then, rather than to write them.
+    pub(crate) add: bool,
+    /// For each of the first three axes of `sums` together, where its value lies for the first pixel.
+    pub(crate) fine_offsets: &'a [usize],
+}
+
+/// Floats in the sums of a weight gradient.
+pub(crate) fn sums_length(layer: &Layer, lanes: usize) -> usize {
+    layer.weights() / layer.coarse.channels * padded_channels(layer.coarse.channels, lanes)
+}
+
+/// Where the value for each kernel row, kernel column and fine channel lies in a padded fine image of `row` floats a row.
+pub(crate) fn fine_offsets(layer: &Layer, row: usize) -> Vec<usize> {
+    let run = layer.filter.size[1] * layer.fine.channels;
+    (0..layer.filter.size[0]).flat_map(|ky| (0..run).map(move |k| ky * row + k)).collect()
+}
+
+impl Kernel for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) {
+        for panel in panels(self.layer.coarse.channels, S::LANES) {
+            match panel.vectors {
+                1 => self.panel::<S, 1>(simd, panel),
+                _ => self.panel::<S, 2>(simd, panel),
+            }
+        }
+    }
+}
+
+impl Products<'_> {
+    #[inline(always)]
+    fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, panel: Panel) {
+        let depth = self.fine_offsets.len();
+        let tiles = depth.div_ceil(S::TILE_ROWS);
+        let mut first = 0;
+        for tile in 1..=tiles {
+            let end = tile * depth / tiles;
+            match end - first {
+                1 => self.tile::<S, 1, VECTORS>(simd, panel, first),
+                2 => self.tile::<S, 2, VECTORS>(simd, panel, first),
+                3 => self.tile::<S, 3, VECTORS>(simd, panel, first),
+                4 => self.tile::<S, 4, VECTORS>(simd, panel, first),
+                5 => self.tile::<S, 5, VECTORS>(simd, panel, first),
+                6 => self.tile::<S, 6, VECTORS>(simd, panel, first),
+                7 => self.tile::<S, 7, VECTORS>(simd, panel, first),
+                8 => self.tile::<S, 8, VECTORS>(simd, panel, first),
+                9 => self.tile::<S, 9, VECTORS>(simd, panel, first),
+                10 => self.tile::<S, 10, VECTORS>(simd, panel, first),
+                11 => self.tile::<S, 11, VECTORS>(simd, panel, first),
+                MAXIMUM_TILE_ROWS => self.tile::<S, MAXIMUM_TILE_ROWS, VECTORS>(simd, panel, first),
+                rows => unreachable!("a tile of {rows} rows"),
+            }
+            first = end;
+        }
+    }
+
+    #[inline(always)]
+    fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
+        &mut self,
+        simd: S,
+        panel: Panel,
+        first: usize,
+    ) {
+        let Layer { coarse, filter, .. } = *self.layer;
+        let stride = padded_channels(coarse.channels, S::LANES);
+        let mut fine_offsets = [0; ROWS];
+        fine_offsets.copy_from_slice(&self.fine_offsets[first..first + ROWS]);
+        simd.vectorize(OuterTile::<ROWS, VECTORS> {
+            pixels: Pixels { images: self.images, rows: coarse.height, columns: coarse.width },
+            fine: self.fine.values,
+            fine_strides: Strides {
+                image: self.fine.image.len(),
+                row: filter.stride[0] * self.fine.image.row(),
+                column: filter.stride[1] * self.fine.image.channels,
+            },
+            fine_offsets,
+            coarse: &self.coarse.values[self.coarse.origin() + panel.channel..],
+            coarse_strides: Strides {
+                image: self.coarse.image.len(),
+                row: self.coarse.image.row(),
+                column: self.coarse.image.channels,
+            },
+            sums: &mut self.sums[first * stride + panel.channel..],
+            sums_stride: stride,
+            add: self.add,
+        });
+    }
+}

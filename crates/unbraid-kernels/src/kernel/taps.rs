@@ -1,0 +1,129 @@
+//! Expansion to few channels: with one output channel, a register tile of output pixels x channels would be almost empty.
+//!
+//! Instead every source pixel's contribution through every tap is computed first, a product of matrices with as many
+//! columns as the kernel has taps, and each target pixel then gathers the few that reach it.
+
+use std::mem::MaybeUninit;
+
+use crate::geometry::Layer;
+use crate::kernel::pack::PackedWeights;
+use crate::kernel::plan::{Phase, Plan};
+use crate::kernel::window::Windows;
+use crate::simd::{Kernel, Simd};
+
+/// The plan of the contributions of an expansion, and their weights.
+pub(crate) struct Taps {
+    contributions: Plan,
+    weights: PackedWeights,
+    bias: Vec<f32>,
+    /// Taps in the kernel: the distance between the contributions to neighbouring channels.
+    taps: usize,
+}
+
+impl Taps {
+    /// Prepares the expansion of `layer`; `plan` is its [`Plan::expand`].
+    pub(crate) fn new(
+        plan: &Plan,
+        layer: &Layer,
+        lanes: usize,
+        weights: &[f32],
+        bias: Option<&[f32]>,
+    ) -> Self {
+        let contributions = plan.contributions(layer);
+        let weights = PackedWeights::new(&contributions, lanes, weights, None);
+        let bias = bias.map_or_else(|| vec![0.0; layer.fine.channels], <[f32]>::to_vec);
+        Self { contributions, weights, bias, taps: layer.filter.size[0] * layer.filter.size[1] }
+    }
+
+    /// Floats of working memory for one image.
+    pub(crate) fn room(&self) -> usize {
+        self.contributions.target.len()
+    }
+}
+
+/// Computes the target images of a few padded source images by contributions.
+pub(crate) struct Gather<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) taps: &'a Taps,
+    pub(crate) relu: bool,
+    pub(crate) images: usize,
+    /// Padded source images.
+    pub(crate) source: &'a [f32],
+    pub(crate) target: &'a mut [MaybeUninit<f32>],
+    /// At least [`Taps::room`] floats.
+    pub(crate) room: &'a mut [MaybeUninit<f32>],
+}
+
+impl Kernel for Gather<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let (source, target) = (self.plan.padded.len(), self.plan.target.len());
+        let room = &mut self.room[..self.taps.room()];
+        for image in 0..self.images {
+            simd.vectorize(Windows {
+                plan: &self.taps.contributions,
+                weights: &self.taps.weights,
+                relu: false,
+                images: 1,
+                source: &self.source[image * source..][..source],
+                target: room,
+            });
+            // SAFETY: the plan of the contributions covers all pixels of the padded source and all their contributions.
+            let contributions = unsafe { room.assume_init_ref() };
+            let target = &mut self.target[image * target..][..target];
+            for phase in &self.plan.phases {
+                let sum = Sum { plan: self.plan, taps: self.taps, phase, contributions, relu: self.relu };
+                let offsets = sum.offsets();
+                // Four taps are the common case, a 4 x 4 kernel with stride 2; with their number known the loop unrolls.
+                match <&[usize; 4]>::try_from(offsets.as_slice()) {
+                    Ok(four) => sum.gather(four, target),
+                    Err(_) => sum.gather(&offsets, target),
+                }
+            }
+        }
+    }
+}
+
+/// The second half: target pixels of one phase from the contributions.
+struct Sum<'a> {
+    plan: &'a Plan,
+    taps: &'a Taps,
+    phase: &'a Phase,
+    contributions: &'a [f32],
+    relu: bool,
+}
+
+impl Sum<'_> {
+    /// Where the contributions through each tap lie, seen from those of the window's first pixel.
+    #[inline(always)]
+    fn offsets(&self) -> Vec<usize> {
+        let (phase, per_pixel) = (self.phase, self.taps.contributions.target.channels);
+        let pixels = (0..phase.rows())
+            .flat_map(|row| (0..phase.kernel_columns.len()).map(move |column| (row, column)))
+            .map(|(row, column)| row * self.plan.padded.width + column);
+        pixels.zip(phase.taps(self.plan.kernel_width)).map(|(pixel, tap)| pixel * per_pixel + tap).collect()
+    }
+
+    #[inline(always)]
+    fn gather<'a>(
+        &self,
+        offsets: impl IntoIterator<Item = &'a usize> + Copy,
+        target: &mut [MaybeUninit<f32>],
+    ) {
+        let per_pixel = self.taps.contributions.target.channels;
+        for (source, place) in self.phase.source_offsets.iter().zip(&self.phase.target_offsets) {
+            let contributions = &self.contributions[source / self.plan.padded.channels * per_pixel..];
+            let pixel = &mut target[*place..][..self.plan.target.channels];
+            for (channel, (value, bias)) in pixel.iter_mut().zip(&self.taps.bias).enumerate() {
+                let mut sum = *bias;
+                for offset in offsets {
+                    sum += contributions[offset + channel * self.taps.taps];
+                }
+                // Written so that a NaN stays one.
+                value.write(if self.relu && sum <= 0.0 { 0.0 } else { sum });
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The Bernoulli reconstruction loss as a differentiable operation on tensors.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::softplus;
+
+use crate::ops::extension::LayerBackend;
+use crate::ops::use_own_kernels;
+
+/// Negative log-likelihood in nats of `targets` under independent Bernoulli variables with the given logits, summed over
+/// everything but the first axis: `sum(softplus(logit) - target * logit)`, shape `[batch]`.
+///
+/// Targets lie in `[0, 1]` (grey values are allowed) and are constants: no gradient reaches them. On the flex CPU device
+/// value and gradient come out of one pass over the logits; any other device takes burn's own operations.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::flex();
+/// let logits = Tensor::<2>::zeros([3, 10], &device);
+/// let losses = unbraid_kernels::bernoulli_loss(logits.clone(), logits);
+/// // Ten fair coins carry ten bits.
+/// assert!((losses.into_scalar_at(0) - 10.0 * std::f32::consts::LN_2).abs() < 1e-5);
+/// # trait At { fn into_scalar_at(self, row: usize) -> f32; }
+/// # impl At for Tensor<1> {
+/// #     fn into_scalar_at(self, row: usize) -> f32 { self.into_data().to_vec::<f32>().unwrap()[row] }
+/// # }
+/// ```
+///
+/// # Panics
+/// If the shapes differ.
+pub fn bernoulli_loss<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<1> {
+    assert!(
+        logits.dims() == targets.dims(),
+        "bernoulli_loss: the logits are {:?}, the targets {:?}",
+        logits.dims(),
+        targets.dims(),
+    );
+    if use_own_kernels(&logits) && use_own_kernels(&targets) {
+        Tensor::from_dispatch(<burn::backend::Dispatch as LayerBackend>::unbraid_bernoulli(
+            logits.into_dispatch(),
+            targets.into_dispatch(),
+        ))
+    } else {
+        bernoulli_loss_reference(logits, targets)
+    }
+}
+
+/// [`bernoulli_loss`] by burn's own operations, on any device.
+pub fn bernoulli_loss_reference<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<1> {
+    let rows = logits.dims()[0];
+    let columns = logits.dims()[1..].iter().product::<usize>();
+    let losses = softplus(logits.clone(), 1.0) - targets.detach() * logits;
+    losses.reshape([rows, columns]).sum_dim(1).reshape([rows])
+}

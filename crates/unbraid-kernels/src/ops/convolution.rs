@@ -1,0 +1,256 @@
+//! Convolution and transposed convolution as differentiable operations on tensors.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
+use burn::tensor::module;
+use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
+
+use crate::geometry::{Filter, Image, Layer, contracted, expanded};
+use crate::kernel::Direction;
+use crate::ops::extension::{LayerBackend, LayerOptions};
+use crate::ops::{is_flex_cpu, use_own_kernels};
+
+/// What follows the sum of a layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// Nothing.
+    #[default]
+    None,
+    /// `max(0, x)`, computed while the sum is still in a register.
+    Relu,
+}
+
+/// Movement of the window and what follows; pairs are `[vertical, horizontal]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv2dOptions {
+    /// Pixels between neighbouring windows.
+    pub stride: [usize; 2],
+    /// Zeros around the finer image.
+    pub padding: [usize; 2],
+    /// Rows and columns added at the end of a transposed convolution's output; a convolution ignores it.
+    pub output_padding: [usize; 2],
+    /// What follows the sum.
+    pub activation: Activation,
+}
+
+impl Conv2dOptions {
+    /// The same stride and padding in both directions, no activation.
+    pub const fn new(stride: usize, padding: usize) -> Self {
+        Self {
+            stride: [stride; 2],
+            padding: [padding; 2],
+            output_padding: [0; 2],
+            activation: Activation::None,
+        }
+    }
+
+    /// The same, followed by a ReLU.
+    pub const fn with_relu(mut self) -> Self {
+        self.activation = Activation::Relu;
+        self
+    }
+
+    /// The same with rows and columns added to a transposed convolution's output.
+    pub const fn with_output_padding(mut self, padding: [usize; 2]) -> Self {
+        self.output_padding = padding;
+        self
+    }
+}
+
+/// Convolution of images `[batch, height, width, channels]` with weights `[out, in, kernel height, kernel width]`.
+///
+/// Gives `[batch, out height, out width, out]`. The kernels of this crate run on the flex CPU device in single precision;
+/// any other device takes burn's own operation.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use unbraid_kernels::{Conv2dOptions, conv2d};
+///
+/// let device = Device::flex();
+/// let images = Tensor::<4>::ones([2, 64, 64, 1], &device);
+/// let weight = Tensor::<4>::ones([32, 1, 4, 4], &device);
+/// let output = conv2d(images, weight, None, Conv2dOptions::new(2, 1).with_relu());
+/// assert_eq!(output.dims(), [2, 32, 32, 32]);
+/// ```
+///
+/// # Panics
+/// If the shapes do not fit together; the message names the shapes.
+pub fn conv2d(
+    input: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    options: Conv2dOptions,
+) -> Tensor<4> {
+    let layer = convolution_layer(&input, &weight, bias.as_ref(), options);
+    if use_own_kernels(&input) {
+        own(input, weight, bias, layer, Direction::Contract, options.activation)
+    } else {
+        conv2d_reference(input, weight, bias, options)
+    }
+}
+
+/// Transposed convolution of images `[batch, height, width, channels]` with weights `[in, out, kernel height, kernel
+/// width]`, as PyTorch stores them.
+///
+/// Gives `[batch, out height, out width, out]`, where a height is `(height - 1) * stride - 2 * padding + kernel +
+/// output_padding`. Which devices take which path: see [`conv2d`].
+///
+/// # Panics
+/// If the shapes do not fit together; the message names the shapes.
+pub fn conv_transpose2d(
+    input: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    options: Conv2dOptions,
+) -> Tensor<4> {
+    let layer = transposed_layer(&input, &weight, bias.as_ref(), options);
+    if use_own_kernels(&input) {
+        own(input, weight, bias, layer, Direction::Expand, options.activation)
+    } else {
+        conv_transpose2d_reference(input, weight, bias, options)
+    }
+}
+
+/// [`conv2d`] by burn's own operations, on any device: what the kernels are measured against.
+pub fn conv2d_reference(
+    input: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    options: Conv2dOptions,
+) -> Tensor<4> {
+    let burn = ConvOptions::new(options.stride, options.padding, [1, 1], 1);
+    finish(module::conv2d(input.permute([0, 3, 1, 2]), weight, bias, burn), options)
+}
+
+/// [`conv_transpose2d`] by burn's own operations, on any device: what the kernels are measured against.
+pub fn conv_transpose2d_reference(
+    input: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    options: Conv2dOptions,
+) -> Tensor<4> {
+    let burn = ConvTransposeOptions::new(options.stride, options.padding, options.output_padding, [1, 1], 1);
+    finish(module::conv_transpose2d(input.permute([0, 3, 1, 2]), weight, bias, burn), options)
+}
+
+fn finish(output: Tensor<4>, options: Conv2dOptions) -> Tensor<4> {
+    let output = output.permute([0, 2, 3, 1]);
+    match options.activation {
+        Activation::None => output,
+        Activation::Relu => relu(output),
+    }
+}
+
+fn own(
+    input: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    layer: Layer,
+    direction: Direction,
+    activation: Activation,
+) -> Tensor<4> {
+    let channels = match direction {
+        Direction::Contract => layer.coarse.channels,
+        Direction::Expand => layer.fine.channels,
+    };
+    debug_assert!(is_flex_cpu(&input));
+    let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &input.device()));
+    let options = LayerOptions { layer, direction, relu: activation == Activation::Relu };
+    Tensor::from_dispatch(<burn::backend::Dispatch as LayerBackend>::unbraid_layer(
+        input.into_dispatch(),
+        weight.into_dispatch(),
+        bias.into_dispatch(),
+        options,
+    ))
+}
+
+fn convolution_layer(
+    input: &Tensor<4>,
+    weight: &Tensor<4>,
+    bias: Option<&Tensor<1>>,
+    options: Conv2dOptions,
+) -> Layer {
+    let [batch, height, width, channels] = input.dims();
+    let [out, weight_channels, kernel_height, kernel_width] = weight.dims();
+    let filter = checked_filter("conv2d", [kernel_height, kernel_width], options);
+    assert!(
+        channels == weight_channels,
+        "conv2d: the input {:?} (NHWC) has {channels} channels, the weight {:?} takes {weight_channels}",
+        input.dims(),
+        weight.dims(),
+    );
+    check_bias("conv2d", bias, out);
+    let size =
+        |axis: usize, size| contracted(size, filter.size[axis], filter.stride[axis], filter.padding[axis]);
+    let (Some(out_height), Some(out_width)) = (size(0, height), size(1, width)) else {
+        panic!(
+            "conv2d: a kernel of {kernel_height} x {kernel_width} does not fit into images of {height} x {width} with \
+             padding {:?}",
+            options.padding
+        );
+    };
+    Layer {
+        batch,
+        fine: Image { height, width, channels },
+        coarse: Image { height: out_height, width: out_width, channels: out },
+        filter,
+    }
+}
+
+fn transposed_layer(
+    input: &Tensor<4>,
+    weight: &Tensor<4>,
+    bias: Option<&Tensor<1>>,
+    options: Conv2dOptions,
+) -> Layer {
+    let [batch, height, width, channels] = input.dims();
+    let [weight_channels, out, kernel_height, kernel_width] = weight.dims();
+    let filter = checked_filter("conv_transpose2d", [kernel_height, kernel_width], options);
+    assert!(
+        channels == weight_channels,
+        "conv_transpose2d: the input {:?} (NHWC) has {channels} channels, the weight {:?} takes {weight_channels}",
+        input.dims(),
+        weight.dims(),
+    );
+    assert!(
+        (0..2).all(|axis| options.output_padding[axis] < options.stride[axis].max(1)),
+        "conv_transpose2d: the output padding {:?} must be less than the stride {:?}",
+        options.output_padding,
+        options.stride,
+    );
+    check_bias("conv_transpose2d", bias, out);
+    let size = |axis: usize, size| {
+        let output_padding = options.output_padding[axis];
+        expanded(size, filter.size[axis], filter.stride[axis], filter.padding[axis], output_padding)
+    };
+    let (Some(out_height), Some(out_width)) = (size(0, height), size(1, width)) else {
+        panic!(
+            "conv_transpose2d: the padding {:?} leaves nothing of the output of images of {height} x {width} and a \
+             kernel of {kernel_height} x {kernel_width}",
+            options.padding
+        );
+    };
+    Layer {
+        batch,
+        fine: Image { height: out_height, width: out_width, channels: out },
+        coarse: Image { height, width, channels },
+        filter,
+    }
+}
+
+fn checked_filter(name: &str, size: [usize; 2], options: Conv2dOptions) -> Filter {
+    assert!(
+        options.stride.iter().all(|stride| *stride > 0),
+        "{name}: the stride {:?} has a zero",
+        options.stride
+    );
+    assert!(size.iter().all(|size| *size > 0), "{name}: the kernel {size:?} has no extent");
+    Filter { size, stride: options.stride, padding: options.padding }
+}
+
+fn check_bias(name: &str, bias: Option<&Tensor<1>>, channels: usize) {
+    if let Some(bias) = bias {
+        let [length] = bias.dims();
+        assert!(length == channels, "{name}: the bias has {length} values for {channels} output channels");
+    }
+}

@@ -1,0 +1,229 @@
+//! The bridge to burn: which functions its runtime dispatch calls, and what their gradients are.
+
+use std::fmt::Debug;
+
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::autodiff::grads::Gradients as TapeGradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, Backend, Flex, TensorData, backend_extension};
+
+use crate::bernoulli::{Bernoulli, bernoulli, scale_rows};
+use crate::geometry::Layer;
+use crate::kernel::{self, Direction};
+
+/// A layer as the kernels see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayerOptions {
+    pub(crate) layer: Layer,
+    pub(crate) direction: Direction,
+    pub(crate) relu: bool,
+}
+
+/// The operations that this crate adds to burn's CPU backend.
+#[backend_extension(Autodiff, Flex)]
+pub(crate) trait LayerBackend: Backend {
+    /// A convolution or transposed convolution.
+    fn unbraid_layer(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: LayerOptions,
+    ) -> FloatTensor<Self>;
+
+    /// The Bernoulli loss of each row of logits.
+    fn unbraid_bernoulli(logits: FloatTensor<Self>, targets: FloatTensor<Self>) -> FloatTensor<Self>;
+}
+
+/// A tensor of the CPU backend.
+type FlexTensor = FloatTensor<Flex>;
+
+/// Lends the floats of a tensor, copied only if they do not lie in order.
+fn with_floats<T>(tensor: &FlexTensor, work: impl FnOnce(&[f32]) -> T) -> T {
+    match tensor.as_slice::<f32>() {
+        Some(floats) => work(floats),
+        None => {
+            let ordered = tensor.to_contiguous();
+            work(
+                ordered.as_slice::<f32>().expect("single precision, checked before the operation was chosen"),
+            )
+        }
+    }
+}
+
+fn tensor(values: Vec<f32>, shape: impl Into<Vec<usize>>) -> FlexTensor {
+    FlexTensor::from_data(TensorData::new(values, shape.into()))
+}
+
+fn dimensions(tensor: &FlexTensor) -> Vec<usize> {
+    tensor.layout().shape().to_vec()
+}
+
+impl LayerBackend for Flex {
+    fn unbraid_layer(
+        input: FlexTensor,
+        weight: FlexTensor,
+        bias: FlexTensor,
+        options: LayerOptions,
+    ) -> FlexTensor {
+        layer_forward(&input, &weight, &bias, options)
+    }
+
+    fn unbraid_bernoulli(logits: FlexTensor, targets: FlexTensor) -> FlexTensor {
+        bernoulli_forward(&logits, &targets, false).0
+    }
+}
+
+fn layer_forward(
+    input: &FlexTensor,
+    weight: &FlexTensor,
+    bias: &FlexTensor,
+    options: LayerOptions,
+) -> FlexTensor {
+    let LayerOptions { layer, direction, relu } = options;
+    let image = match direction {
+        Direction::Contract => layer.coarse,
+        Direction::Expand => layer.fine,
+    };
+    let output = with_floats(input, |input| {
+        with_floats(weight, |weights| {
+            with_floats(bias, |bias| {
+                kernel::forward(kernel::Forward {
+                    layer: &layer,
+                    direction,
+                    relu,
+                    input,
+                    weights,
+                    bias: Some(bias),
+                })
+            })
+        })
+    });
+    tensor(output, [layer.batch, image.height, image.width, image.channels])
+}
+
+/// What the backward pass of a layer needs from the forward pass.
+#[derive(Clone, Debug)]
+struct LayerState {
+    input: FlexTensor,
+    weight: FlexTensor,
+    /// The output, if a ReLU came last.
+    output: Option<FlexTensor>,
+    options: LayerOptions,
+}
+
+#[derive(Debug)]
+struct LayerBackward;
+
+impl Backward<Flex, 3> for LayerBackward {
+    type State = LayerState;
+
+    fn backward(self, ops: Ops<LayerState, 3>, grads: &mut TapeGradients, _: &mut Checkpointer) {
+        let [input_node, weight_node, bias_node] = ops.parents;
+        let gradient = grads.consume::<Flex>(&ops.node);
+        let LayerState { input, weight, output, options } = ops.state;
+        let LayerOptions { layer, direction, .. } = options;
+        let output = output.map(|output| output.to_contiguous());
+        let gradients = with_floats(&gradient, |gradient| {
+            with_floats(&input, |input| {
+                with_floats(&weight, |weights| {
+                    kernel::backward(kernel::Backward {
+                        layer: &layer,
+                        direction,
+                        input,
+                        weights,
+                        output: output.as_ref().and_then(|output| output.as_slice::<f32>()),
+                        gradient,
+                        needs_input: input_node.is_some(),
+                        needs_weights: weight_node.is_some(),
+                    })
+                })
+            })
+        });
+        if let (Some(node), Some(values)) = (input_node, gradients.input) {
+            grads.register::<Flex>(node.id, tensor(values, dimensions(&input)));
+        }
+        if let (Some(node), Some(values)) = (weight_node, gradients.weights) {
+            grads.register::<Flex>(node.id, tensor(values, dimensions(&weight)));
+        }
+        if let Some(node) = bias_node {
+            let length = gradients.bias.len();
+            grads.register::<Flex>(node.id, tensor(gradients.bias, [length]));
+        }
+    }
+}
+
+fn bernoulli_forward(
+    logits: &FlexTensor,
+    targets: &FlexTensor,
+    with_gradient: bool,
+) -> (FlexTensor, Option<Vec<f32>>) {
+    let rows = dimensions(logits).first().copied().unwrap_or(0);
+    let Bernoulli { losses, gradient } = with_floats(logits, |logits| {
+        with_floats(targets, |targets| bernoulli(logits, targets, rows, with_gradient))
+    });
+    (tensor(losses, [rows]), gradient)
+}
+
+#[derive(Debug)]
+struct BernoulliBackward;
+
+/// The gradient for an upstream gradient of one, and the shape of the logits.
+#[derive(Clone, Debug)]
+struct BernoulliState {
+    gradient: FlexTensor,
+}
+
+impl Backward<Flex, 1> for BernoulliBackward {
+    type State = BernoulliState;
+
+    fn backward(self, ops: Ops<BernoulliState, 1>, grads: &mut TapeGradients, _: &mut Checkpointer) {
+        let [logits_node] = ops.parents;
+        let upstream = grads.consume::<Flex>(&ops.node);
+        if let Some(node) = logits_node {
+            let shape = dimensions(&ops.state.gradient);
+            let scaled = with_floats(&ops.state.gradient, |gradient| {
+                with_floats(&upstream, |upstream| scale_rows(gradient, upstream))
+            });
+            grads.register::<Flex>(node.id, tensor(scaled, shape));
+        }
+    }
+}
+
+impl<C: CheckpointStrategy> LayerBackend for Autodiff<Flex, C> {
+    fn unbraid_layer(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: LayerOptions,
+    ) -> FloatTensor<Self> {
+        let nodes = [input.node(), weight.node(), bias.node()];
+        let output = layer_forward(input.primitive(), weight.primitive(), bias.primitive(), options);
+        match LayerBackward.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let state = LayerState {
+                    input: input.into_primitive(),
+                    weight: weight.into_primitive(),
+                    output: options.relu.then(|| output.clone()),
+                    options,
+                };
+                prep.finish(state, output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn unbraid_bernoulli(logits: FloatTensor<Self>, targets: FloatTensor<Self>) -> FloatTensor<Self> {
+        match BernoulliBackward.prepare::<C>([logits.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let (losses, gradient) = bernoulli_forward(logits.primitive(), targets.primitive(), true);
+                let gradient = tensor(gradient.unwrap_or_default(), dimensions(logits.primitive()));
+                prep.finish(BernoulliState { gradient }, losses)
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(bernoulli_forward(logits.primitive(), targets.primitive(), false).0)
+            }
+        }
+    }
+}

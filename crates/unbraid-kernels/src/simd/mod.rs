@@ -1,0 +1,80 @@
+//! One vocabulary of vector operations for every instruction set; depends on nothing else in the crate.
+//!
+//! A kernel is written once, against [`Simd`], as a value that implements [`Kernel`]. An instruction set is a token type:
+//! holding a value of it proves that the processor has the instructions, so arithmetic is safe to call. The token's
+//! [`Simd::vectorize`] compiles the whole kernel with those instructions enabled, which is why everything between it and
+//! the intrinsics must be `#[inline(always)]`.
+
+mod choice;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+pub use choice::{InstructionSet, UnavailableInstructionSet};
+
+/// The tallest register tile of any instruction set; see [`Simd::TILE_ROWS`].
+pub(crate) const MAXIMUM_TILE_ROWS: usize = 12;
+
+/// Vectors in a full row of the register tile.
+pub(crate) const TILE_VECTORS: usize = 2;
+
+/// The widest vector of any instruction set, in floats.
+pub(crate) const MAXIMUM_LANES: usize = 16;
+
+/// The vector operations of one instruction set.
+///
+/// `multiply_add` may or may not round the product: results agree between thread counts, not between instruction sets.
+pub(crate) trait Simd: Copy + Send + Sync {
+    /// A vector of [`Self::LANES`] floats.
+    type Vector: Copy;
+    /// Floats in a vector.
+    const LANES: usize;
+    /// Rows of the register tile: `TILE_ROWS * TILE_VECTORS` accumulators, a row of the other operand and one broadcast
+    /// value have to fit into the registers.
+    const TILE_ROWS: usize;
+
+    /// Runs `kernel` compiled for this instruction set.
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
+
+    /// All lanes equal to `value`.
+    fn splat(self, value: f32) -> Self::Vector;
+
+    /// Reads `LANES` floats.
+    ///
+    /// # Safety
+    /// They must be readable and initialised.
+    unsafe fn load(self, from: *const f32) -> Self::Vector;
+
+    /// Writes `LANES` floats.
+    ///
+    /// # Safety
+    /// They must be writable.
+    unsafe fn store(self, to: *mut f32, vector: Self::Vector);
+
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn subtract(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn multiply(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn divide(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `a * b + c`
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// The larger of each pair; `b` where either is not a number.
+    fn maximum(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `2^n` for integral `n` in -126 ..= 127.
+    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector;
+    /// Lane by lane: `yes` where `value >= 0`, otherwise (not a number included) `no`.
+    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+}
+
+/// A computation written once for all instruction sets.
+pub(crate) trait Kernel {
+    /// What the computation gives back.
+    type Output;
+
+    /// The computation; implementations are `#[inline(always)]`.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}

@@ -1,0 +1,83 @@
+//! Plain Rust: runs on every processor, and under Miri. The compiler makes of it what the target allows.
+
+use super::{Kernel, Simd};
+
+/// The plain fallback; needs no proof of anything.
+#[derive(Clone, Copy)]
+pub(crate) struct Scalar;
+
+const LANES: usize = 4;
+
+#[inline(always)]
+fn lanes(of: impl FnMut(usize) -> f32) -> [f32; LANES] {
+    std::array::from_fn(of)
+}
+
+impl Simd for Scalar {
+    type Vector = [f32; LANES];
+    const LANES: usize = LANES;
+    const TILE_ROWS: usize = 4;
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> Self::Vector {
+        [value; LANES]
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> Self::Vector {
+        // SAFETY: the caller vouches for `LANES` floats; arrays of floats are aligned as floats are.
+        unsafe { from.cast::<[f32; LANES]>().read() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, vector: Self::Vector) {
+        // SAFETY: the caller vouches for `LANES` floats; arrays of floats are aligned as floats are.
+        unsafe { to.cast::<[f32; LANES]>().write(vector) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        lanes(|i| a[i] + b[i])
+    }
+
+    #[inline(always)]
+    fn subtract(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        lanes(|i| a[i] - b[i])
+    }
+
+    #[inline(always)]
+    fn multiply(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        lanes(|i| a[i] * b[i])
+    }
+
+    #[inline(always)]
+    fn divide(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        lanes(|i| a[i] / b[i])
+    }
+
+    // Rounds twice: a fused operation would be a library call where the processor has none.
+    #[inline(always)]
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        lanes(|i| a[i] * b[i] + c[i])
+    }
+
+    #[inline(always)]
+    fn maximum(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        lanes(|i| if a[i] > b[i] { a[i] } else { b[i] })
+    }
+
+    #[inline(always)]
+    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+        lanes(|i| f32::from_bits(((n[i] as i32 + 127) as u32) << 23))
+    }
+
+    #[inline(always)]
+    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+        lanes(|i| if value[i] >= 0.0 { yes[i] } else { no[i] })
+    }
+}

@@ -1,0 +1,176 @@
+//! The convolutions against burn's own, forward and all gradients.
+
+mod common;
+
+use common::{Case, Numbers, Operation, on_every_instruction_set};
+use unbraid_kernels::{
+    Conv2dOptions, conv_transpose2d, conv_transpose2d_reference, conv2d, conv2d_reference,
+};
+
+const CHANNELS: [usize; 7] = [1, 3, 16, 17, 32, 50, 64];
+
+fn case(
+    transposed: bool,
+    [batch, height, width]: [usize; 3],
+    [input, output]: [usize; 2],
+    [kernel_height, kernel_width]: [usize; 2],
+    options: Conv2dOptions,
+    draw: fn(&mut Numbers, usize) -> Vec<f32>,
+) -> Case {
+    let mut numbers = Numbers((batch * height * width + input * output + kernel_height) as u64);
+    let weight_shape = match transposed {
+        false => [output, input, kernel_height, kernel_width],
+        true => [input, output, kernel_height, kernel_width],
+    };
+    Case {
+        input_shape: [batch, height, width, input],
+        weight_shape,
+        output_channels: output,
+        options,
+        input: draw(&mut numbers, batch * height * width * input),
+        weight: draw(&mut numbers, weight_shape.iter().product()),
+        bias: draw(&mut numbers, output),
+        // A prime length, so that the pattern does not align with any shape.
+        upstream: draw(&mut numbers, 9973),
+    }
+}
+
+fn operations(transposed: bool) -> (Operation, Operation) {
+    if transposed { (conv_transpose2d, conv_transpose2d_reference) } else { (conv2d, conv2d_reference) }
+}
+
+/// The values make every sum exact (see `Numbers::quarters`), so the two paths must agree to the last bit.
+fn assert_exactly_equal(cases: &[(bool, Case)]) {
+    let expected: Vec<_> =
+        cases.iter().map(|(transposed, case)| case.run(operations(*transposed).1)).collect();
+    on_every_instruction_set(|set| {
+        for ((transposed, case), expected) in cases.iter().zip(&expected) {
+            let found = case.run(operations(*transposed).0);
+            let name = format!(
+                "{set}, transposed {transposed}, input {:?}, weight {:?}, {:?}",
+                case.input_shape, case.weight_shape, case.options
+            );
+            assert_eq!(found.shape, expected.shape, "{name}");
+            for ((part, found), (_, expected)) in found.parts().into_iter().zip(expected.parts()) {
+                let wrong = found.iter().zip(expected).position(|(found, expected)| found != expected);
+                if let Some(place) = wrong {
+                    panic!("{name}: {part}[{place}] is {}, not {}", found[place], expected[place]);
+                }
+            }
+        }
+    });
+}
+
+/// All pairs of channels, each with another kernel, stride, padding and image size. The lengths of the cycles share no
+/// factor, so that over the cases every pair of two properties occurs.
+#[test]
+fn exactly_as_burn_over_channels_kernels_strides_and_paddings() {
+    let windows: Vec<_> = (1..=5)
+        .flat_map(|kernel| (1..=3).map(move |stride| (kernel, stride)))
+        .flat_map(|(kernel, stride)| (0..=2).map(move |padding| (kernel, stride, padding)))
+        .filter(|(kernel, _, padding)| padding <= kernel)
+        .collect();
+    let sizes = [[5, 5], [6, 9], [7, 8], [8, 8], [9, 6], [11, 5], [5, 13], [10, 10]];
+    let mut cases = Vec::new();
+    for number in 0..2 * CHANNELS.len() * CHANNELS.len() {
+        let channels = [CHANNELS[number % 7], CHANNELS[number / 7 % 7]];
+        let (kernel, stride, padding) = windows[number * 5 % windows.len()];
+        let [height, width] = sizes[number * 3 % sizes.len()];
+        let mut options = Conv2dOptions::new(stride, padding);
+        if number % 3 != 0 {
+            options = options.with_relu();
+        }
+        for transposed in [false, true] {
+            let shape = [1 + number % 3, height, width];
+            cases.push((
+                transposed,
+                case(transposed, shape, channels, [kernel; 2], options, Numbers::quarters),
+            ));
+        }
+    }
+    assert_exactly_equal(&cases);
+}
+
+/// The layers of the networks themselves, at a batch that no part or group divides.
+#[test]
+fn exactly_as_burn_on_the_layers_of_the_networks() {
+    let mut cases = Vec::new();
+    for (size, fine, coarse) in [(32, 1, 32), (16, 3, 32), (16, 32, 32), (8, 32, 64), (8, 64, 64)] {
+        for (kernel, padding) in [(4, 1), (2, 0)] {
+            let options = Conv2dOptions::new(2, padding).with_relu();
+            let convolution =
+                case(false, [65, size, size], [fine, coarse], [kernel; 2], options, Numbers::quarters);
+            let transposed =
+                case(true, [65, size / 2, size / 2], [coarse, fine], [kernel; 2], options, Numbers::quarters);
+            cases.extend([(false, convolution), (true, transposed)]);
+        }
+    }
+    assert_exactly_equal(&cases);
+}
+
+/// Kernels, strides and paddings that differ between the axes, kernels smaller than the stride, padding beyond the
+/// kernel, output padding, single pixels.
+#[test]
+fn exactly_as_burn_in_the_corners() {
+    let options = |stride, padding| Conv2dOptions { stride, padding, ..Conv2dOptions::new(1, 0) };
+    let convolutions = [
+        ([2, 9, 7], [3, 17], [3, 5], options([2, 1], [1, 2])),
+        ([2, 9, 7], [17, 3], [5, 2], options([1, 3], [0, 1])),
+        ([1, 1, 1], [5, 4], [1, 1], options([1, 1], [0, 0])),
+        ([3, 1, 6], [4, 5], [3, 3], options([3, 2], [1, 1])),
+        ([1, 7, 7], [2, 33], [2, 2], options([3, 3], [0, 0])),
+        ([2, 4, 4], [8, 8], [2, 2], options([2, 2], [3, 3])),
+        ([1, 4, 4], [1, 1], [4, 4], options([1, 1], [0, 0])),
+    ];
+    let transposed = [
+        ([2, 4, 5], [3, 17], [3, 5], options([2, 1], [1, 2])),
+        ([2, 4, 5], [17, 3], [1, 2], options([2, 3], [0, 0])),
+        ([1, 1, 1], [5, 4], [4, 4], options([1, 1], [0, 0])),
+        ([1, 1, 1], [5, 1], [3, 3], options([2, 2], [1, 1])),
+        ([3, 6, 6], [4, 40], [3, 3], options([2, 2], [1, 1]).with_output_padding([1, 1])),
+        ([2, 3, 4], [6, 2], [5, 4], options([3, 3], [2, 1]).with_output_padding([2, 0])),
+    ];
+    let cases: Vec<_> = convolutions
+        .into_iter()
+        .map(|arguments| (false, arguments))
+        .chain(transposed.into_iter().map(|arguments| (true, arguments)))
+        .flat_map(|(transposed, (shape, channels, kernel, options))| {
+            [options, options.with_relu()].map(|options| {
+                (transposed, case(transposed, shape, channels, kernel, options, Numbers::quarters))
+            })
+        })
+        .collect();
+    assert_exactly_equal(&cases);
+}
+
+/// With arbitrary digits the two paths add in different orders. Rounding errors of a sum of n terms grow like a random
+/// walk: a few times sqrt(n) half-units of the sum of the terms' absolute values. That sum comes from burn, run on the
+/// absolute values.
+#[test]
+fn close_to_burn_with_arbitrary_values() {
+    on_every_instruction_set(|set| {
+        for transposed in [false, true] {
+            let shape = if transposed { [5, 8, 8] } else { [5, 16, 16] };
+            let signed = case(transposed, shape, [32, 48], [4, 4], Conv2dOptions::new(2, 1), Numbers::floats);
+            let absolute = |values: &[f32]| values.iter().map(|value| value.abs()).collect::<Vec<_>>();
+            let sizes = Case {
+                input: absolute(&signed.input),
+                weight: absolute(&signed.weight),
+                bias: absolute(&signed.bias),
+                upstream: absolute(&signed.upstream),
+                ..signed.clone()
+            };
+            let (own, reference) = operations(transposed);
+            let (found, expected, sizes) = (signed.run(own), signed.run(reference), sizes.run(reference));
+            // No sum here has more terms than this: 5 images of 16 x 16 pixels, or 4 x 4 taps of 48 channels.
+            let tolerance = 4.0 * 1280f32.sqrt() * f32::EPSILON;
+            let parts = found.parts().into_iter().zip(expected.parts()).zip(sizes.parts());
+            for (((part, found), (_, expected)), (_, sizes)) in parts {
+                for (place, ((found, expected), size)) in found.iter().zip(expected).zip(sizes).enumerate() {
+                    let error = (found - expected).abs();
+                    assert!(error <= tolerance * size, "{set}: {part}[{place}] is {found}, not {expected}");
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,144 @@
+//! `unbraid bench`: what a run will cost on this machine.
+
+use super::configuration::{Compute, ComputeArgs, ConfigArgs};
+use crate::config::Config;
+use crate::failure::{Failure, Outcome};
+use crate::files::print;
+use crate::terminal::TerminalProgress;
+use crate::train::{TrainError, Trainer};
+use clap::Args;
+use serde_json::json;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+use unbraid_data::DataSet;
+
+/// What to measure.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
+    compute: ComputeArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Steps before the clock starts: allocations, page faults, the processor's frequency.
+const WARM_UP: usize = 5;
+
+/// Rounds of measurement; the best counts, since other programs only ever slow one down.
+const ROUNDS: usize = 5;
+
+/// How long a round takes at least.
+const ROUND: Duration = Duration::from_millis(600);
+
+/// What was measured.
+#[derive(Debug)]
+struct Cost {
+    step_ms: f64,
+    images_per_second: f64,
+    gigaflops: f64,
+    peak_gigaflops: f64,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// If the configuration is wrong or the data cannot be read.
+pub fn run(args: &BenchArgs) -> Outcome {
+    let config = args.config.resolve()?;
+    let compute = args.compute.prepare()?;
+    let data = unbraid_data::open(&config.data, &TerminalProgress::new(false))?;
+    config.check_against(data.as_ref())?;
+    let cost = compute.run(|| measure(&config, data.as_ref(), &compute))?;
+    let text =
+        if args.json { as_json(&cost, &compute) } else { as_text(&cost, &compute, &config, data.as_ref()) };
+    print(&text)
+}
+
+fn measure(config: &Config, data: &dyn DataSet, compute: &Compute) -> Outcome<Cost> {
+    let mut trainer = Trainer::new(config, data, &compute.device)?;
+    let mut step = || {
+        trainer.advance().map_err(|error| match error {
+            TrainError::NotFinite { step, term, value } => {
+                Failure::run(format!("step {step}: the term `{term}` is {value}"))
+            }
+            TrainError::Data(error) => Failure::Run(error.into()),
+            TrainError::Journal(failure) => failure,
+        })
+    };
+    for _ in 0..WARM_UP {
+        step()?;
+    }
+    let mut seconds = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        let mut steps = 0;
+        while start.elapsed() < ROUND || steps == 0 {
+            step()?;
+            steps += 1;
+        }
+        seconds = seconds.min(start.elapsed().as_secs_f64() / f64::from(steps));
+    }
+    let batch = config.training.batch_size as f64;
+    let operations = trainer.network().blueprint().training_operations() as f64 * batch;
+    Ok(Cost {
+        step_ms: 1000.0 * seconds,
+        images_per_second: batch / seconds,
+        gigaflops: operations / seconds / 1e9,
+        peak_gigaflops: unbraid_kernels::measured_peak_gflops(compute.threads),
+    })
+}
+
+fn as_json(cost: &Cost, compute: &Compute) -> String {
+    let cost = json!({
+        "step_ms": cost.step_ms,
+        "images_per_second": cost.images_per_second,
+        "threads": compute.threads,
+        "device": compute.device_name,
+        "share_of_peak": cost.gigaflops / cost.peak_gigaflops,
+    });
+    format!("{cost:#}\n")
+}
+
+fn as_text(cost: &Cost, compute: &Compute, config: &Config, data: &dyn DataSet) -> String {
+    let steps = config.training.total_steps(data.len());
+    let seconds = steps as f64 * cost.step_ms / 1000.0;
+    let mut text = String::new();
+    for (name, value) in [
+        (
+            "network",
+            format!(
+                "{}, {} images of {}",
+                config.model.architecture.name(),
+                config.training.batch_size,
+                data.shape()
+            ),
+        ),
+        ("device", format!("{}, {} threads", compute.device_name, compute.threads)),
+        ("step", format!("{:.1} ms", cost.step_ms)),
+        ("images", format!("{:.0} a second", cost.images_per_second)),
+        (
+            "arithmetic",
+            format!(
+                "{:.0} GFLOP/s, {:.0} % of the {:.0} measured here",
+                cost.gigaflops,
+                100.0 * cost.gigaflops / cost.peak_gigaflops,
+                cost.peak_gigaflops
+            ),
+        ),
+        ("run", format!("{steps} steps, {}", duration(seconds))),
+    ] {
+        let _ = writeln!(text, "{name:12} {value}");
+    }
+    text
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
+        seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
+        seconds => format!("{:.1} hours", seconds / 3600.0),
+    }
+}

@@ -1,0 +1,93 @@
+//! Options that several commands share: which configuration, and on what to compute.
+
+use crate::config::{Config, Source};
+use crate::failure::{Failure, Outcome};
+use burn::tensor::Device;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Which configuration; later ones override earlier ones.
+#[derive(Args, Debug)]
+pub struct ConfigArgs {
+    /// Start from a preset of `unbraid presets`
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Read a configuration file
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Set one key, as in `objective.beta=6`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl ConfigArgs {
+    fn source(&self) -> Source {
+        Source { preset: self.preset.clone(), file: self.config.clone(), assignments: self.set.clone() }
+    }
+
+    /// Whether none was given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.source().is_empty()
+    }
+
+    /// The checked configuration.
+    pub(super) fn resolve(&self) -> Outcome<Config> {
+        Ok(self.source().resolve()?)
+    }
+}
+
+/// On what to compute.
+#[derive(Args, Debug)]
+pub struct ComputeArgs {
+    /// Number of threads; all cores by default. The result is the same for any number
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// The device to compute on
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: String,
+}
+
+/// Threads and device, checked.
+#[derive(Debug)]
+pub(super) struct Compute {
+    pub(super) threads: usize,
+    pub(super) device: Device,
+    pub(super) device_name: String,
+    pool: rayon::ThreadPool,
+}
+
+/// More threads than any machine has: a slip of the finger.
+const MOST_THREADS: usize = 1024;
+
+impl ComputeArgs {
+    /// Checks them and starts the threads.
+    pub(super) fn prepare(&self) -> Outcome<Compute> {
+        if self.device != "cpu" {
+            return Err(Failure::input(format!(
+                "--device: found `{}`, expected `cpu`, the only device of this build",
+                self.device
+            )));
+        }
+        let threads = match self.threads {
+            Some(threads @ 1..=MOST_THREADS) => threads,
+            Some(threads) => {
+                return Err(Failure::input(format!(
+                    "--threads: found {threads}, expected 1 to {MOST_THREADS}"
+                )));
+            }
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| Failure::run(format!("cannot start {threads} threads: {error}")))?;
+        Ok(Compute { threads, device: Device::flex(), device_name: self.device.clone(), pool })
+    }
+}
+
+impl Compute {
+    /// Does some work on the threads. It runs on one of them, so that handing out parts needs no other.
+    pub(super) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+}

@@ -1,0 +1,154 @@
+//! Numbers that cannot be right are refused before any work starts.
+
+use super::{ArchitectureConfig, Config, ConfigError, LikelihoodConfig, ObjectiveConfig, Scale};
+use unbraid_data::DataSet;
+
+type Result<T = ()> = std::result::Result<T, ConfigError>;
+
+impl Config {
+    /// Checks every value that can be judged without the data.
+    ///
+    /// # Errors
+    /// On the first value that cannot be right, by its key.
+    pub fn check(&self) -> Result {
+        self.check_model()?;
+        self.check_objective()?;
+        self.check_optimizer()?;
+        self.check_training()
+    }
+
+    /// Checks what depends on the data.
+    ///
+    /// # Errors
+    /// If a batch is larger than the data.
+    pub fn check_against(&self, data: &dyn DataSet) -> Result {
+        let batch = self.training.batch_size;
+        if batch > data.len() {
+            return Err(ConfigError::value(
+                "training.batch_size",
+                batch,
+                format!("at most {}, the number of images of `{}`", data.len(), data.name()),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_model(&self) -> Result {
+        let model = &self.model;
+        at_least_one("model.latents.continuous", model.latents.continuous as u64)?;
+        if !model.latents.categorical.is_empty() {
+            return Err(ConfigError::value(
+                "model.latents.categorical",
+                format!("{:?}", model.latents.categorical),
+                format!("[], since objective `{}` has no categorical units", self.objective.name()),
+            ));
+        }
+        match &model.architecture {
+            ArchitectureConfig::Mlp { encoder, decoder, .. } => {
+                for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {
+                    if widths.is_empty() || widths.contains(&0) {
+                        let key = format!("model.architecture.{key}");
+                        let found = format!("{widths:?}");
+                        return Err(ConfigError::value(key, found, "one width or more, each at least 1"));
+                    }
+                }
+            }
+            ArchitectureConfig::Burgess { channels, hidden } => {
+                at_least_one("model.architecture.channels", *channels as u64)?;
+                at_least_one("model.architecture.hidden", *hidden as u64)?;
+            }
+            _ => {}
+        }
+        match model.likelihood {
+            LikelihoodConfig::Gaussian { scale: Scale::Fixed(scale), .. }
+            | LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } => {
+                positive("model.likelihood.scale", scale)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_objective(&self) -> Result {
+        match self.objective {
+            ObjectiveConfig::Vae {} => Ok(()),
+            ObjectiveConfig::BetaVae { beta } => not_negative("objective.beta", beta),
+        }
+    }
+
+    fn check_optimizer(&self) -> Result {
+        let optimizer = &self.optimizer;
+        positive("optimizer.learning_rate", optimizer.learning_rate)?;
+        for (key, beta) in [("optimizer.beta1", optimizer.beta1), ("optimizer.beta2", optimizer.beta2)] {
+            if !(0.0..1.0).contains(&beta) {
+                return Err(ConfigError::value(key, beta, "a number from 0 to below 1"));
+            }
+        }
+        not_negative("optimizer.epsilon", optimizer.epsilon)?;
+        optimizer.gradient_clip.map_or(Ok(()), |norm| positive("optimizer.gradient_clip", norm))
+    }
+
+    fn check_training(&self) -> Result {
+        let training = &self.training;
+        at_least_one("training.batch_size", training.batch_size as u64)?;
+        match (training.steps, training.epochs) {
+            (Some(steps), None) => at_least_one("training.steps", steps)?,
+            (None, Some(epochs)) => at_least_one("training.epochs", epochs)?,
+            (Some(_), Some(_)) => {
+                return Err(ConfigError::value("training", "both steps and epochs", "one of them"));
+            }
+            (None, None) => {
+                return Err(ConfigError::value("training", "neither steps nor epochs", "one of them"));
+            }
+        }
+        at_least_one("training.log_every", training.log_every)?;
+        at_least_one("training.checkpoint_every", training.checkpoint_every)
+    }
+}
+
+fn at_least_one(key: &str, value: u64) -> Result {
+    if value == 0 { Err(ConfigError::value(key, value, "at least 1")) } else { Ok(()) }
+}
+
+fn positive(key: &str, value: f64) -> Result {
+    let fits = value > 0.0 && value.is_finite();
+    if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number above 0")) }
+}
+
+fn not_negative(key: &str, value: f64) -> Result {
+    let fits = value >= 0.0 && value.is_finite();
+    if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number, 0 or more")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Source;
+
+    #[test]
+    fn every_impossible_number_is_refused_by_its_key() {
+        for (assignment, key) in [
+            ("objective.beta=-1", "objective.beta"),
+            ("objective.beta=nan", "objective.beta"),
+            ("objective.beta=inf", "objective.beta"),
+            ("model.latents.continuous=0", "model.latents.continuous"),
+            ("model.latents.categorical=[10]", "model.latents.categorical"),
+            ("model.likelihood={ name = \"gaussian\", scale = 0 }", "model.likelihood.scale"),
+            ("model.architecture={ name = \"mlp\", encoder = [], decoder = [3] }", "encoder"),
+            ("model.architecture={ name = \"mlp\", encoder = [3], decoder = [0] }", "decoder"),
+            ("optimizer.learning_rate=0", "optimizer.learning_rate"),
+            ("optimizer.learning_rate=-1e-4", "optimizer.learning_rate"),
+            ("optimizer.beta1=1", "optimizer.beta1"),
+            ("optimizer.beta2=-0.1", "optimizer.beta2"),
+            ("optimizer.epsilon=-1", "optimizer.epsilon"),
+            ("optimizer.gradient_clip=0", "optimizer.gradient_clip"),
+            ("training.batch_size=0", "training.batch_size"),
+            ("training.steps=0", "training.steps"),
+            ("training.epochs=0", "training.epochs"),
+            ("training.log_every=0", "training.log_every"),
+            ("training.checkpoint_every=0", "training.checkpoint_every"),
+        ] {
+            let source = Source { assignments: vec![assignment.to_owned()], ..Source::default() };
+            let error = source.resolve().expect_err(assignment).to_string();
+            assert!(error.contains(key) && error.contains("expected"), "{assignment}: {error}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The networks of the papers, each as the table that its paper prints.
+//!
+//! A new architecture is one file here, one variant of [`ArchitectureConfig`] and one line in [`Blueprint::new`].
+
+mod burgess;
+mod conv;
+mod cost;
+mod dcgan;
+mod mlp;
+
+use super::ModelError;
+use crate::config::{ArchitectureConfig, ModelConfig};
+use unbraid_data::ImageShape;
+
+/// A pair of networks as tables of layers, before any weight exists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blueprint {
+    /// The images that go in and come out.
+    pub images: ImageShape,
+    /// Number of continuous latent units.
+    pub units: usize,
+    /// From images to the posterior.
+    pub encoder: EncoderTable,
+    /// From latent units to images.
+    pub decoder: DecoderTable,
+}
+
+/// Convolutions, then fully connected layers, then the parameters of the posterior.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EncoderTable {
+    /// Applied to the image.
+    pub convolutions: Vec<Convolution>,
+    /// Applied to what is left of it, flattened in the order channel, row, column, as PyTorch does.
+    pub linear: Vec<Linear>,
+    /// Mean and log-variance.
+    pub heads: Heads,
+}
+
+/// Fully connected layers, then transposed convolutions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecoderTable {
+    /// Applied to the latent units.
+    pub linear: Vec<Linear>,
+    /// The image that their output is read as, in the order channel, row, column.
+    pub grid: ImageShape,
+    /// Applied to it.
+    pub convolutions: Vec<Convolution>,
+}
+
+/// A convolution of the encoder or a transposed convolution of the decoder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Convolution {
+    /// Its name in PyTorch, such as `encoder.conv1`.
+    pub name: String,
+    /// Channels that it gives.
+    pub channels: usize,
+    /// Height and width of the kernel.
+    pub kernel: [usize; 2],
+    /// Pixels between neighbouring windows.
+    pub stride: usize,
+    /// Zeros around the finer image.
+    pub padding: usize,
+    /// The batch normalisation that follows, by name; the convolution then has no bias, which it would take away again.
+    pub norm: Option<String>,
+    /// What comes last.
+    pub activation: Activation,
+}
+
+impl Convolution {
+    /// A 4x4 kernel with stride 2 that halves (or doubles) an image, followed by a ReLU: the layer of nearly every table.
+    pub fn halving(name: impl Into<String>, channels: usize) -> Self {
+        Self {
+            name: name.into(),
+            channels,
+            kernel: [4, 4],
+            stride: 2,
+            padding: 1,
+            norm: None,
+            activation: Activation::Relu,
+        }
+    }
+
+    /// The same with a 2x2 kernel.
+    pub fn with_small_kernel(mut self) -> Self {
+        (self.kernel, self.padding) = ([2, 2], 0);
+        self
+    }
+
+    /// The same with another activation.
+    pub fn with(mut self, activation: Activation) -> Self {
+        self.activation = activation;
+        self
+    }
+
+    /// The same with batch normalisation before the activation.
+    pub fn with_norm(mut self, name: impl Into<String>) -> Self {
+        self.norm = Some(name.into());
+        self
+    }
+}
+
+/// A fully connected layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linear {
+    /// Its name in PyTorch, such as `encoder.fc1`.
+    pub name: String,
+    /// Values that it gives.
+    pub width: usize,
+    /// What comes last.
+    pub activation: Activation,
+}
+
+impl Linear {
+    /// A layer without activation.
+    pub fn plain(name: impl Into<String>, width: usize) -> Self {
+        Self { name: name.into(), width, activation: Activation::None }
+    }
+
+    /// A layer with a ReLU.
+    pub fn relu(name: impl Into<String>, width: usize) -> Self {
+        Self { name: name.into(), width, activation: Activation::Relu }
+    }
+}
+
+/// How the parameters of the posterior leave the encoder.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heads {
+    /// From two layers, `encoder.mean` and `encoder.log_variance`.
+    Separate,
+    /// From one layer of this name that gives mean and log-variance of a unit next to each other: disentangling-vae.
+    Interleaved(String),
+}
+
+/// What follows a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activation {
+    /// Nothing.
+    None,
+    /// `max(0, x)`
+    Relu,
+    /// `max(0.2 x, x)`
+    LeakyRelu,
+    /// tanh
+    Tanh,
+}
+
+impl Blueprint {
+    /// The tables of an architecture for images of this size.
+    ///
+    /// # Errors
+    /// If its strides do not divide the image; the message says which sizes fit.
+    pub fn new(config: &ModelConfig, images: ImageShape) -> Result<Self, ModelError> {
+        let units = config.latents.continuous;
+        let halvings = match &config.architecture {
+            ArchitectureConfig::Mlp { .. } => 0,
+            ArchitectureConfig::Dupont32 {} => 3,
+            ArchitectureConfig::Burgess { .. } => burgess::depth(images),
+            _ => 4,
+        };
+        check_size(config.architecture.name(), images, halvings)?;
+        let (encoder, decoder) = match &config.architecture {
+            ArchitectureConfig::Conv {} | ArchitectureConfig::Dupont64 {} => conv::tables(images),
+            ArchitectureConfig::Dlib {} => conv::dlib_tables(images),
+            ArchitectureConfig::Dupont32 {} => conv::dupont_32_tables(images),
+            ArchitectureConfig::Mathieu {} => conv::mathieu_tables(images),
+            ArchitectureConfig::Burgess { channels, hidden } => burgess::tables(images, *channels, *hidden),
+            ArchitectureConfig::Dcgan {} => dcgan::tables(images, units),
+            ArchitectureConfig::Mlp { encoder, decoder, decoder_activation } => {
+                mlp::tables(images, encoder, decoder, *decoder_activation)
+            }
+        };
+        Ok(Self { images, units, encoder, decoder })
+    }
+}
+
+/// What is left of an image after `halvings` layers of stride 2.
+fn reduced(images: ImageShape, halvings: u32, channels: usize) -> ImageShape {
+    ImageShape::new(images.height >> halvings, images.width >> halvings, channels)
+}
+
+fn check_size(architecture: &'static str, images: ImageShape, halvings: u32) -> Result<(), ModelError> {
+    let step = 1 << halvings;
+    if images.height % step == 0 && images.width % step == 0 && images.values() > 0 {
+        return Ok(());
+    }
+    let nearest = |size: usize| size.div_ceil(step).max(1) * step;
+    Err(ModelError::ImageSize {
+        architecture,
+        height: images.height,
+        width: images.width,
+        expected: format!(
+            "a height and width that are multiples of {step}, such as {} x {}",
+            nearest(images.height),
+            nearest(images.width)
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Source;
+    use crate::model::Blueprint;
+    use unbraid_data::ImageShape;
+
+    fn blueprint(architecture: &str, images: ImageShape) -> Result<Blueprint, String> {
+        let assignments = vec![format!("model.architecture={architecture}")];
+        let config = Source { assignments, ..Source::default() }.resolve().unwrap();
+        Blueprint::new(&config.model, images).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused_with_one_that_does() {
+        for architecture in ["conv", "dlib", "dupont-64", "mathieu", "dcgan", "burgess"] {
+            let error = blueprint(architecture, ImageShape::new(72, 100, 3)).unwrap_err();
+            assert!(error.contains("multiples of 16, such as 80 x 112"), "{error}");
+        }
+        let error = blueprint("dupont-32", ImageShape::new(28, 28, 1)).unwrap_err();
+        assert!(error.contains("multiples of 8, such as 32 x 32"), "{error}");
+        blueprint("{ name = \"mlp\", encoder = [3], decoder = [3] }", ImageShape::new(1, 2, 1)).unwrap();
+    }
+}

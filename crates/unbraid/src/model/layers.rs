@@ -1,0 +1,171 @@
+//! Layers with weights: what a table of an architecture becomes.
+
+use super::architecture::{Activation, Convolution, Linear};
+use super::batch_norm::{BatchNorm, BatchStatistics};
+use super::initializer::{Draws, Fans};
+use super::parameter::{NamedParameter, Parameter};
+use burn::tensor::activation::{leaky_relu, relu};
+use burn::tensor::{Device, Tensor};
+use unbraid_kernels::{Conv2dOptions, conv_transpose2d, conv2d};
+
+/// Slope of the leaky ReLU below zero.
+const LEAK: f64 = 0.2;
+
+/// Whether a pass through the network is for training, which decides what batch normalisation does.
+#[derive(Debug)]
+pub enum Pass<'a> {
+    /// Statistics of the batch; they are handed out here, in the order of the layers.
+    Training(&'a mut Vec<BatchStatistics>),
+    /// Running statistics.
+    Inference,
+}
+
+/// Where layers get their parameters from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Builder<'a> {
+    pub(super) draws: Draws,
+    pub(super) device: &'a Device,
+}
+
+impl Builder<'_> {
+    fn weight<const D: usize>(&self, layer: &str, shape: [usize; D]) -> Parameter<D> {
+        let name = format!("{layer}.weight");
+        let values = self.draws.weight(&name, Fans::of(&shape), shape.iter().product());
+        Parameter::new(name, values, shape, self.device)
+    }
+
+    fn bias(&self, layer: &str, fans: Fans, length: usize) -> Parameter<1> {
+        let name = format!("{layer}.bias");
+        Parameter::new(name.clone(), self.draws.bias(&name, fans, length), [length], self.device)
+    }
+}
+
+fn activated<const D: usize>(values: Tensor<D>, activation: Activation) -> Tensor<D> {
+    match activation {
+        Activation::None => values,
+        Activation::Relu => relu(values),
+        Activation::LeakyRelu => leaky_relu(values, LEAK),
+        Activation::Tanh => values.tanh(),
+    }
+}
+
+/// y = x W^T + b with W `[out, in]`.
+#[derive(Clone, Debug)]
+pub(super) struct LinearLayer {
+    weight: Parameter<2>,
+    bias: Parameter<1>,
+    activation: Activation,
+}
+
+impl LinearLayer {
+    pub(super) fn new(table: &Linear, incoming: usize, builder: Builder<'_>) -> Self {
+        let shape = [table.width, incoming];
+        Self {
+            weight: builder.weight(&table.name, shape),
+            bias: builder.bias(&table.name, Fans::of(&shape), table.width),
+            activation: table.activation,
+        }
+    }
+
+    pub(super) fn forward(&self, values: Tensor<2>) -> Tensor<2> {
+        let sums = values.matmul(self.weight.tensor().transpose()) + self.bias.tensor().unsqueeze();
+        activated(sums, self.activation)
+    }
+
+    pub(super) fn parameters(&self) -> [&dyn NamedParameter; 2] {
+        [&self.weight, &self.bias]
+    }
+
+    pub(super) fn parameters_mut(&mut self) -> [&mut dyn NamedParameter; 2] {
+        [&mut self.weight, &mut self.bias]
+    }
+}
+
+/// Which way a convolution goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From fine to coarse, weight `[out, in, kh, kw]`.
+    Contract,
+    /// Transposed, from coarse to fine, weight `[in, out, kh, kw]`.
+    Expand,
+}
+
+/// A convolution or transposed convolution, with what follows it.
+#[derive(Clone, Debug)]
+pub(super) struct ConvLayer {
+    direction: Direction,
+    options: Conv2dOptions,
+    weight: Parameter<4>,
+    bias: Option<Parameter<1>>,
+    norm: Option<BatchNorm>,
+    /// What is left to do after the convolution, which does a ReLU by itself.
+    activation: Activation,
+}
+
+impl ConvLayer {
+    pub(super) fn new(
+        table: &Convolution,
+        direction: Direction,
+        incoming: usize,
+        builder: Builder<'_>,
+    ) -> Self {
+        let [height, width] = table.kernel;
+        let shape = match direction {
+            Direction::Contract => [table.channels, incoming, height, width],
+            Direction::Expand => [incoming, table.channels, height, width],
+        };
+        let options = Conv2dOptions::new(table.stride, table.padding);
+        let fused = table.norm.is_none() && table.activation == Activation::Relu;
+        Self {
+            direction,
+            options: if fused { options.with_relu() } else { options },
+            weight: builder.weight(&table.name, shape),
+            bias: table.norm.is_none().then(|| builder.bias(&table.name, Fans::of(&shape), table.channels)),
+            norm: table.norm.as_ref().map(|norm| BatchNorm::new(norm, table.channels, builder.device)),
+            activation: if fused { Activation::None } else { table.activation },
+        }
+    }
+
+    pub(super) fn forward(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> Tensor<4> {
+        let bias = self.bias.as_ref().map(Parameter::tensor);
+        let sums = match self.direction {
+            Direction::Contract => conv2d(images, self.weight.tensor(), bias, self.options),
+            Direction::Expand => conv_transpose2d(images, self.weight.tensor(), bias, self.options),
+        };
+        let sums = match (&self.norm, pass) {
+            (None, _) => sums,
+            (Some(norm), Pass::Inference) => norm.infer(sums),
+            (Some(norm), Pass::Training(all)) => {
+                let (normal, statistics) = norm.train(sums);
+                all.push(statistics);
+                normal
+            }
+        };
+        activated(sums, self.activation)
+    }
+
+    pub(super) fn norm(&self) -> Option<&BatchNorm> {
+        self.norm.as_ref()
+    }
+
+    pub(super) fn norm_mut(&mut self) -> Option<&mut BatchNorm> {
+        self.norm.as_mut()
+    }
+
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &dyn NamedParameter> {
+        let weight: &dyn NamedParameter = &self.weight;
+        let bias = self.bias.iter().map(|bias| bias as &dyn NamedParameter);
+        let norm = self.norm.iter().flat_map(|norm| [&norm.weight as &dyn NamedParameter, &norm.bias]);
+        [weight].into_iter().chain(bias).chain(norm)
+    }
+
+    pub(super) fn parameters_mut(&mut self) -> impl Iterator<Item = &mut dyn NamedParameter> {
+        let weight: &mut dyn NamedParameter = &mut self.weight;
+        let bias = self.bias.iter_mut().map(|bias| bias as &mut dyn NamedParameter);
+        let norm = self
+            .norm
+            .iter_mut()
+            .flat_map(|norm| [&mut norm.weight as &mut dyn NamedParameter, &mut norm.bias]);
+        [weight].into_iter().chain(bias).chain(norm)
+    }
+}

@@ -1,0 +1,26 @@
+//! Networks and distributions on tensors: what maps images to latent units and back. Depends on the configuration's
+//! `[model]` table and on nothing else of this crate.
+//!
+//! Images are `[batch, height, width, channels]` inside the network. Weights have PyTorch's names and layouts, in memory
+//! as on disk.
+
+pub mod architecture;
+mod batch_norm;
+mod error;
+mod initializer;
+mod layers;
+mod likelihood;
+mod network;
+mod parameter;
+mod posterior;
+mod weights;
+
+pub use architecture::Blueprint;
+pub use batch_norm::BatchStatistics;
+pub use error::ModelError;
+pub use layers::Pass;
+pub use likelihood::Likelihood;
+pub use network::Network;
+pub use parameter::NamedParameter;
+pub use posterior::DiagonalGaussian;
+pub use weights::{StateTensor, Values, matched, read_state, write_state};

@@ -1,0 +1,272 @@
+//! Encoder, decoder and likelihood with their weights.
+
+use super::architecture::{Blueprint, Heads, Linear};
+use super::batch_norm::{BatchNorm, BatchStatistics};
+use super::initializer::Draws;
+use super::layers::{Builder, ConvLayer, Direction, LinearLayer, Pass};
+use super::parameter::NamedParameter;
+use super::weights::StateTensor;
+use super::{DiagonalGaussian, Likelihood, ModelError};
+use crate::config::ModelConfig;
+use burn::tensor::{Device, Tensor};
+use unbraid_data::ImageShape;
+
+/// A variational autoencoder.
+#[derive(Clone, Debug)]
+pub struct Network {
+    blueprint: Blueprint,
+    encoder: Encoder,
+    decoder: Decoder,
+    likelihood: Likelihood,
+    device: Device,
+}
+
+#[derive(Clone, Debug)]
+struct Encoder {
+    convolutions: Vec<ConvLayer>,
+    linear: Vec<LinearLayer>,
+    heads: PosteriorHeads,
+}
+
+#[derive(Clone, Debug)]
+enum PosteriorHeads {
+    Separate { mean: LinearLayer, log_variance: LinearLayer },
+    Interleaved(LinearLayer),
+}
+
+#[derive(Clone, Debug)]
+struct Decoder {
+    linear: Vec<LinearLayer>,
+    grid: ImageShape,
+    convolutions: Vec<ConvLayer>,
+}
+
+impl Network {
+    /// A network for images of this size, with fresh weights that depend on the seed and their names alone. On a device
+    /// with automatic differentiation it can be trained.
+    ///
+    /// # Errors
+    /// If the architecture cannot take images of this size.
+    pub fn new(
+        config: &ModelConfig,
+        images: ImageShape,
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self, ModelError> {
+        let blueprint = Blueprint::new(config, images)?;
+        let builder = Builder { draws: Draws { initializer: config.initializer, seed }, device };
+        Ok(Self {
+            encoder: Encoder::new(&blueprint, builder),
+            decoder: Decoder::new(&blueprint, builder),
+            likelihood: Likelihood::new(&config.likelihood, device),
+            device: device.clone(),
+            blueprint,
+        })
+    }
+
+    /// The tables it was built from.
+    pub fn blueprint(&self) -> &Blueprint {
+        &self.blueprint
+    }
+
+    /// Where its weights are.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The distribution of the pixels.
+    pub fn likelihood(&self) -> &Likelihood {
+        &self.likelihood
+    }
+
+    /// q(z|x) of images `[batch, height, width, channels]`.
+    pub fn encode(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> DiagonalGaussian {
+        let mut images = images;
+        for layer in &self.encoder.convolutions {
+            images = layer.forward(images, pass);
+        }
+        let mut values = flattened(images);
+        for layer in &self.encoder.linear {
+            values = layer.forward(values);
+        }
+        match &self.encoder.heads {
+            PosteriorHeads::Separate { mean, log_variance } => {
+                DiagonalGaussian::new(mean.forward(values.clone()), log_variance.forward(values))
+            }
+            PosteriorHeads::Interleaved(head) => {
+                let (batch, units) = (values.dims()[0], self.blueprint.units);
+                let pairs = head.forward(values).reshape([batch, units, 2]);
+                let part = |place: usize| pairs.clone().narrow(2, place, 1).reshape([batch, units]);
+                DiagonalGaussian::new(part(0), part(1))
+            }
+        }
+    }
+
+    /// What the likelihood needs, logits for instance, from latent units `[batch, units]`; an image in shape.
+    pub fn decode(&self, units: Tensor<2>, pass: &mut Pass<'_>) -> Tensor<4> {
+        let mut values = units;
+        for layer in &self.decoder.linear {
+            values = layer.forward(values);
+        }
+        let mut images = unflattened(values, self.decoder.grid);
+        for layer in &self.decoder.convolutions {
+            images = layer.forward(images, pass);
+        }
+        images
+    }
+
+    /// All trained tensors, encoder first, always in the same order.
+    pub fn parameters(&self) -> Vec<&dyn NamedParameter> {
+        let Self { encoder, decoder, likelihood, .. } = self;
+        let heads = encoder.heads.layers();
+        let mut all: Vec<&dyn NamedParameter> =
+            encoder.convolutions.iter().flat_map(ConvLayer::parameters).collect();
+        all.extend(
+            encoder.linear.iter().chain(heads).chain(&decoder.linear).flat_map(LinearLayer::parameters),
+        );
+        all.extend(decoder.convolutions.iter().flat_map(ConvLayer::parameters));
+        all.extend(likelihood.parameter());
+        all
+    }
+
+    /// The same, to be changed.
+    pub fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
+        let Self { encoder, decoder, likelihood, .. } = self;
+        let heads = encoder.heads.layers_mut();
+        let mut all: Vec<&mut dyn NamedParameter> =
+            encoder.convolutions.iter_mut().flat_map(ConvLayer::parameters_mut).collect();
+        let linear = encoder.linear.iter_mut().chain(heads).chain(&mut decoder.linear);
+        all.extend(linear.flat_map(LinearLayer::parameters_mut));
+        all.extend(decoder.convolutions.iter_mut().flat_map(ConvLayer::parameters_mut));
+        all.extend(likelihood.parameter_mut());
+        all
+    }
+
+    /// Takes what a training pass collected into the running statistics of batch normalisation.
+    pub fn absorb(&mut self, statistics: &[BatchStatistics]) {
+        for (norm, statistics) in self.norms_mut().zip(statistics) {
+            norm.absorb(statistics);
+        }
+    }
+
+    /// The state dict: every parameter and buffer by its PyTorch name.
+    pub fn state(&self) -> Vec<StateTensor> {
+        let parameters = self.parameters();
+        let floats = parameters
+            .iter()
+            .map(|parameter| StateTensor::floats(parameter.name(), parameter.shape(), parameter.values()));
+        floats.chain(self.norms().flat_map(BatchNorm::buffers)).collect()
+    }
+
+    /// Replaces all weights and buffers by those of a state dict.
+    ///
+    /// # Errors
+    /// If a tensor is missing, left over, or of another shape or type; the network is then unchanged.
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+        let ordered = super::weights::matched(&self.state(), state)?;
+        let mut values = ordered.into_iter();
+        for (parameter, new) in self.parameters_mut().into_iter().zip(&mut values) {
+            parameter.update(&mut |old| old.copy_from_slice(new.as_floats()));
+        }
+        for norm in self.norms_mut() {
+            if let (Some(mean), Some(variance), Some(batches)) = (values.next(), values.next(), values.next())
+            {
+                norm.set_buffers([mean, variance, batches]);
+            }
+        }
+        Ok(())
+    }
+
+    fn norms(&self) -> impl Iterator<Item = &BatchNorm> {
+        let layers = self.encoder.convolutions.iter().chain(&self.decoder.convolutions);
+        layers.filter_map(ConvLayer::norm)
+    }
+
+    fn norms_mut(&mut self) -> impl Iterator<Item = &mut BatchNorm> {
+        let layers = self.encoder.convolutions.iter_mut().chain(&mut self.decoder.convolutions);
+        layers.filter_map(ConvLayer::norm_mut)
+    }
+}
+
+impl Encoder {
+    fn new(blueprint: &Blueprint, builder: Builder<'_>) -> Self {
+        let table = &blueprint.encoder;
+        let mut image = blueprint.images;
+        let mut convolutions = Vec::new();
+        for layer in &table.convolutions {
+            convolutions.push(ConvLayer::new(layer, Direction::Contract, image.channels, builder));
+            let size = |size: usize| size / layer.stride;
+            image = ImageShape::new(size(image.height), size(image.width), layer.channels);
+        }
+        let (linear, width) = linear_layers(&table.linear, image.values(), builder);
+        let head =
+            |name: &str, outputs: usize| LinearLayer::new(&Linear::plain(name, outputs), width, builder);
+        let heads = match &table.heads {
+            Heads::Separate => PosteriorHeads::Separate {
+                mean: head("encoder.mean", blueprint.units),
+                log_variance: head("encoder.log_variance", blueprint.units),
+            },
+            Heads::Interleaved(name) => PosteriorHeads::Interleaved(head(name, 2 * blueprint.units)),
+        };
+        Self { convolutions, linear, heads }
+    }
+}
+
+impl Decoder {
+    fn new(blueprint: &Blueprint, builder: Builder<'_>) -> Self {
+        let table = &blueprint.decoder;
+        let (linear, _) = linear_layers(&table.linear, blueprint.units, builder);
+        let mut channels = table.grid.channels;
+        let mut convolutions = Vec::new();
+        for layer in &table.convolutions {
+            convolutions.push(ConvLayer::new(layer, Direction::Expand, channels, builder));
+            channels = layer.channels;
+        }
+        Self { linear, grid: table.grid, convolutions }
+    }
+}
+
+impl PosteriorHeads {
+    fn layers(&self) -> impl Iterator<Item = &LinearLayer> {
+        let (first, second) = match self {
+            Self::Separate { mean, log_variance } => (mean, Some(log_variance)),
+            Self::Interleaved(head) => (head, None),
+        };
+        [first].into_iter().chain(second)
+    }
+
+    fn layers_mut(&mut self) -> impl Iterator<Item = &mut LinearLayer> {
+        let (first, second) = match self {
+            Self::Separate { mean, log_variance } => (mean, Some(log_variance)),
+            Self::Interleaved(head) => (head, None),
+        };
+        [first].into_iter().chain(second)
+    }
+}
+
+fn linear_layers(tables: &[Linear], incoming: usize, builder: Builder<'_>) -> (Vec<LinearLayer>, usize) {
+    let mut width = incoming;
+    let mut layers = Vec::new();
+    for table in tables {
+        layers.push(LinearLayer::new(table, width, builder));
+        width = table.width;
+    }
+    (layers, width)
+}
+
+/// `[batch, height, width, channels]` as rows in the order channel, row, column, in which PyTorch flattens.
+fn flattened(images: Tensor<4>) -> Tensor<2> {
+    let [batch, height, width, channels] = images.dims();
+    let images = if channels == 1 || height * width == 1 { images } else { images.permute([0, 3, 1, 2]) };
+    images.reshape([batch, height * width * channels])
+}
+
+/// The reverse of [`flattened`].
+fn unflattened(rows: Tensor<2>, grid: ImageShape) -> Tensor<4> {
+    let ImageShape { height, width, channels } = grid;
+    let batch = rows.dims()[0];
+    if channels == 1 || height * width == 1 {
+        return rows.reshape([batch, height, width, channels]);
+    }
+    rows.reshape([batch, channels, height, width]).permute([0, 2, 3, 1])
+}

@@ -1,0 +1,77 @@
+//! A trained tensor with the name it has in PyTorch.
+
+use burn::tensor::{Device, Gradients, Tensor, TensorData};
+use std::fmt::Debug;
+
+/// A trained tensor of rank `D`.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter<const D: usize> {
+    name: String,
+    tensor: Tensor<D>,
+}
+
+impl<const D: usize> Parameter<D> {
+    /// On a device with automatic differentiation, the parameter keeps its gradient.
+    pub(super) fn new(name: String, values: Vec<f32>, shape: [usize; D], device: &Device) -> Self {
+        Self { name, tensor: on_device(values, shape, device) }
+    }
+
+    /// A handle to the tensor; cheap.
+    pub(super) fn tensor(&self) -> Tensor<D> {
+        self.tensor.clone()
+    }
+}
+
+fn on_device<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
+    let tensor = Tensor::from_data(TensorData::new(values, shape), device);
+    if device.is_autodiff() { tensor.require_grad() } else { tensor }
+}
+
+fn into_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("all parameters are in single precision")
+}
+
+/// A parameter of any rank: what optimisers and files see.
+pub trait NamedParameter: Debug {
+    /// Its name in a PyTorch state dict, such as `encoder.conv1.weight`.
+    fn name(&self) -> &str;
+
+    /// Its dimensions.
+    fn shape(&self) -> Vec<usize>;
+
+    /// A copy of its values, in order.
+    fn values(&self) -> Vec<f32>;
+
+    /// Changes the values in place, without a copy where nobody else holds the tensor.
+    fn update(&mut self, change: &mut dyn FnMut(&mut [f32]));
+
+    /// Takes its gradient out of what a backward pass left; `None` if the loss does not depend on it.
+    fn take_gradient(&self, gradients: &mut Gradients) -> Option<Vec<f32>>;
+}
+
+impl<const D: usize> NamedParameter for Parameter<D> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn shape(&self) -> Vec<usize> {
+        self.tensor.dims().to_vec()
+    }
+
+    fn values(&self) -> Vec<f32> {
+        into_values(self.tensor.clone().inner())
+    }
+
+    fn update(&mut self, change: &mut dyn FnMut(&mut [f32])) {
+        let (shape, device) = (self.tensor.dims(), self.tensor.device());
+        // The placeholder gives up our handle, so that the values can be taken instead of copied.
+        let placeholder = Tensor::empty([1; D], &device);
+        let mut values = into_values(std::mem::replace(&mut self.tensor, placeholder).inner());
+        change(&mut values);
+        self.tensor = on_device(values, shape, &device);
+    }
+
+    fn take_gradient(&self, gradients: &mut Gradients) -> Option<Vec<f32>> {
+        self.tensor.grad_remove(gradients).map(into_values)
+    }
+}

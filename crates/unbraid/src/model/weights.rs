@@ -1,0 +1,151 @@
+//! Weights as safetensors files that PyTorch reads and writes.
+
+use super::ModelError;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// One tensor of a state dict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateTensor {
+    /// Its PyTorch name.
+    pub name: String,
+    /// Its dimensions; none for a single number.
+    pub shape: Vec<usize>,
+    /// Its values, in order.
+    pub values: Values,
+}
+
+/// The values of a [`StateTensor`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Weights and statistics, in single precision.
+    Floats(Vec<f32>),
+    /// Sums that must not lose a bit when a run is resumed.
+    Doubles(Vec<f64>),
+    /// Counters.
+    Integers(Vec<i64>),
+}
+
+impl StateTensor {
+    /// A tensor in single precision.
+    pub fn floats(name: impl Into<String>, shape: Vec<usize>, values: Vec<f32>) -> Self {
+        Self { name: name.into(), shape, values: Values::Floats(values) }
+    }
+}
+
+impl Values {
+    /// The values, if they are in single precision; else none.
+    pub fn as_floats(&self) -> &[f32] {
+        match self {
+            Self::Floats(values) => values,
+            _ => &[],
+        }
+    }
+
+    fn dtype(&self) -> Dtype {
+        match self {
+            Self::Floats(_) => Dtype::F32,
+            Self::Doubles(_) => Dtype::F64,
+            Self::Integers(_) => Dtype::I64,
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Floats(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Self::Doubles(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Self::Integers(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        }
+    }
+
+    fn from_bytes(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
+        fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+            bytes.as_chunks::<N>().0.iter().copied()
+        }
+        match dtype {
+            Dtype::F32 => Some(Self::Floats(words(bytes).map(f32::from_le_bytes).collect())),
+            Dtype::F64 => Some(Self::Doubles(words(bytes).map(f64::from_le_bytes).collect())),
+            Dtype::I64 => Some(Self::Integers(words(bytes).map(i64::from_le_bytes).collect())),
+            _ => None,
+        }
+    }
+}
+
+/// The one key of a file's metadata. The format keeps metadata in a map without order; with a single key, equal states
+/// are equal bytes.
+const METADATA: &str = "unbraid";
+
+/// A state dict as the bytes of a safetensors file, with a note of our own.
+///
+/// # Errors
+/// If two tensors have one name.
+pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>, ModelError> {
+    let bytes: Vec<Vec<u8>> = state.iter().map(|tensor| tensor.values.to_bytes()).collect();
+    let failed = |error: safetensors::SafeTensorError| ModelError::Damaged {
+        path: "weights".into(),
+        reason: error.to_string(),
+    };
+    let views: Vec<(&str, TensorView<'_>)> = state
+        .iter()
+        .zip(&bytes)
+        .map(|(tensor, bytes)| {
+            let view = TensorView::new(tensor.values.dtype(), tensor.shape.clone(), bytes)?;
+            Ok((tensor.name.as_str(), view))
+        })
+        .collect::<Result<_, _>>()
+        .map_err(failed)?;
+    let metadata = HashMap::from([(METADATA.to_owned(), note.to_owned())]);
+    safetensors::serialize(views, Some(metadata)).map_err(failed)
+}
+
+/// The state dict of a safetensors file, and our note if it has one.
+///
+/// # Errors
+/// If the file cannot be read, is damaged, or has a type of numbers that no model here has.
+pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>), ModelError> {
+    let bytes = std::fs::read(path).map_err(|source| ModelError::Read { path: path.to_owned(), source })?;
+    let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
+    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let note = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA).cloned());
+    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let mut state = Vec::new();
+    for (name, view) in tensors.iter() {
+        let values = Values::from_bytes(view.dtype(), view.data()).ok_or_else(|| {
+            damaged(format!("`{name}` is of type {:?}, expected F32, F64 or I64", view.dtype()))
+        })?;
+        state.push(StateTensor { name: name.to_owned(), shape: view.shape().to_vec(), values });
+    }
+    Ok((state, note))
+}
+
+/// The values of `state` in the order of `expected`.
+///
+/// # Errors
+/// Unless both have the same names, shapes and types.
+pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<Values>, ModelError> {
+    let describe = |tensor: &StateTensor| format!("{:?} {:?}", tensor.values.dtype(), tensor.shape);
+    let mut found: HashMap<String, StateTensor> =
+        state.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();
+    let mut ordered = Vec::with_capacity(expected.len());
+    for wanted in expected {
+        let mismatch = |found: String| ModelError::Mismatch {
+            tensor: wanted.name.clone(),
+            found,
+            expected: describe(wanted),
+        };
+        let tensor = found.remove(&wanted.name).ok_or_else(|| mismatch("nothing".to_owned()))?;
+        if tensor.shape != wanted.shape || tensor.values.dtype() != wanted.values.dtype() {
+            return Err(mismatch(describe(&tensor)));
+        }
+        ordered.push(tensor.values);
+    }
+    match found.values().min_by(|left, right| left.name.cmp(&right.name)) {
+        None => Ok(ordered),
+        Some(left_over) => Err(ModelError::Mismatch {
+            tensor: left_over.name.clone(),
+            found: describe(left_over),
+            expected: "nothing".to_owned(),
+        }),
+    }
+}

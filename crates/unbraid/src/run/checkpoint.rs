@@ -1,0 +1,169 @@
+//! Checkpoints: the weights for anybody, and beside them what a resumed run needs.
+//!
+//! `last.safetensors` holds the weights and says after which step; `optimizer-<step>.safetensors` holds the rest. The
+//! second is written first, under the name of its step, so that whenever the process dies, the `last.safetensors` that is
+//! there has its other half.
+
+use super::directory::RunDirectory;
+use crate::failure::{Failure, Outcome};
+use crate::files::{self, Existing};
+use crate::model::{ModelError, StateTensor, Values, read_state, write_state};
+use crate::train::Trainer;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What the weights' file says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct WeightsNote {
+    step: u64,
+    /// Fingerprint of the configuration.
+    configuration: String,
+    /// Height, width and channels of the images.
+    images: [usize; 3],
+}
+
+/// How long the growing files were when a checkpoint was written. Rows rather than bytes, since the length of a row
+/// depends on how fast the run was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Rows of `metrics.jsonl`.
+    pub rows: u64,
+    /// Bytes of the TensorBoard file.
+    pub events: u64,
+}
+
+/// A checkpoint that was read.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// Steps done.
+    pub step: u64,
+    /// The model's state dict.
+    pub weights: Vec<StateTensor>,
+    /// The trainer's own state.
+    pub state: Vec<StateTensor>,
+    /// Where the growing files were.
+    pub position: Position,
+}
+
+fn name(kind: &str, step: u64) -> String {
+    format!("{kind}-{step:07}.safetensors")
+}
+
+/// Writes a checkpoint; with `snapshot` also under the name of its step, of which the newest `keep` stay.
+///
+/// # Errors
+/// If a weight is not finite or the files cannot be written; the last checkpoint is then still whole.
+pub fn save(
+    run: &RunDirectory,
+    trainer: &Trainer<'_>,
+    fingerprint: &str,
+    position: Position,
+    snapshot: Option<usize>,
+) -> Outcome {
+    let step = trainer.steps_done();
+    let weights = trainer.network().state();
+    if let Some(tensor) = weights.iter().find(|tensor| has_strayed(&tensor.values)) {
+        return Err(Failure::run(format!(
+            "step {step}: the weights `{}` are not finite\nhint: the checkpoint before it is {}",
+            tensor.name,
+            last_good(run)
+        )));
+    }
+    let shape = trainer.network().blueprint().images;
+    let images = [shape.height, shape.width, shape.channels];
+    let note = WeightsNote { step, configuration: fingerprint.to_owned(), images };
+    let weights = write_state(&weights, &json(&note)?).map_err(|error| Failure::run(error.to_string()))?;
+    let state =
+        write_state(&trainer.state(), &json(&position)?).map_err(|error| Failure::run(error.to_string()))?;
+
+    let directory = run.checkpoints();
+    let write = |name: &str, bytes: &[u8]| {
+        files::write(&directory.join(name), Existing::Replace, |file| file.write_all(bytes))
+    };
+    write(&name("optimizer", step), &state)?;
+    if snapshot.is_some_and(|keep| keep > 0) {
+        write(&name("step", step), &weights)?;
+    }
+    write("last.safetensors", &weights)?;
+    prune(&directory, "optimizer", 1);
+    if let Some(keep) = snapshot {
+        prune(&directory, "step", keep);
+    }
+    Ok(())
+}
+
+fn has_strayed(values: &Values) -> bool {
+    values.as_floats().iter().any(|value| !value.is_finite())
+}
+
+fn json(note: &impl Serialize) -> Outcome<String> {
+    serde_json::to_string(note).map_err(|error| Failure::run(error.to_string()))
+}
+
+/// Removes all but the newest `keep` files of a kind. One that cannot be removed does no harm.
+fn prune(directory: &Path, kind: &str, keep: usize) {
+    let prefix = format!("{kind}-");
+    let is_ours = |path: &PathBuf| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
+            name.strip_prefix(&prefix)
+                .and_then(|rest| rest.strip_suffix(".safetensors"))
+                .is_some_and(|step| step.parse::<u64>().is_ok())
+        })
+    };
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_ours).collect();
+    // By length first: steps of more than seven digits are longer.
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    found.truncate(found.len().saturating_sub(keep));
+    for path in found {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Names the last checkpoint in a message.
+pub(super) fn last_good(run: &RunDirectory) -> String {
+    let path = run.checkpoints().join("last.safetensors");
+    match read_state(&path).ok().and_then(|(_, note)| serde_json::from_str::<WeightsNote>(&note?).ok()) {
+        Some(note) => format!("{} of step {}", path.display(), note.step),
+        None => "none".to_owned(),
+    }
+}
+
+/// Reads the last checkpoint; `None` if there is none yet.
+///
+/// # Errors
+/// If it is damaged, was not written by unbraid, or belongs to another configuration.
+pub fn load(run: &RunDirectory, fingerprint: &str) -> Outcome<Option<Checkpoint>> {
+    let path = run.checkpoints().join("last.safetensors");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let (weights, note) = read_state(&path).map_err(refused)?;
+    let note: WeightsNote = parse_note(&path, note.as_deref())?;
+    if note.configuration != fingerprint {
+        return Err(Failure::input(format!(
+            "{}: the checkpoint belongs to another configuration than config.toml beside it",
+            path.display()
+        )));
+    }
+    let path = run.checkpoints().join(name("optimizer", note.step));
+    let (state, position) = read_state(&path).map_err(refused)?;
+    let position = parse_note(&path, position.as_deref())?;
+    Ok(Some(Checkpoint { step: note.step, weights, state, position }))
+}
+
+fn parse_note<'a, T: Deserialize<'a>>(path: &Path, note: Option<&'a str>) -> Outcome<T> {
+    note.and_then(|note| serde_json::from_str(note).ok()).ok_or_else(|| {
+        Failure::input(format!(
+            "{}: found a safetensors file of another program, expected a checkpoint of unbraid",
+            path.display()
+        ))
+    })
+}
+
+/// Whatever is wrong with a checkpoint that somebody asked to go on from is wrong input.
+fn refused(error: ModelError) -> Failure {
+    Failure::Input(anyhow::Error::from(error).context("cannot resume"))
+}

@@ -1,0 +1,107 @@
+//! Files that only grow: `run.log`, `metrics.jsonl` and the events of TensorBoard.
+
+use crate::failure::{Failure, Outcome};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is appended to, and that a resumed run cuts back to where its checkpoint was.
+#[derive(Debug)]
+pub(super) struct GrowingFile {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+/// What stays of a file that is opened again.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Keep {
+    All,
+    Bytes(u64),
+    Lines(u64),
+}
+
+impl GrowingFile {
+    /// Opens or creates the file, and cuts it back to what is to stay.
+    pub(super) fn open(path: &Path, keep: Keep) -> Outcome<Self> {
+        let failed = |action: &str, error: &dyn std::fmt::Display| {
+            Failure::run(format!("{}: cannot {action}: {error}", path.display()))
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(|error| failed("open", &error))?;
+        let mut found = Vec::new();
+        file.read_to_end(&mut found).map_err(|error| failed("read", &error))?;
+        let length = match keep {
+            Keep::All => Some(found.len()),
+            Keep::Bytes(bytes) => usize::try_from(bytes).ok().filter(|bytes| *bytes <= found.len()),
+            Keep::Lines(0) => Some(0),
+            Keep::Lines(lines) => {
+                let mut ends = found.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+                usize::try_from(lines - 1).ok().and_then(|last| ends.nth(last)).map(|(end, _)| end + 1)
+            }
+        };
+        let length = length.ok_or_else(|| {
+            Failure::input(format!(
+                "{}: found {} bytes, expected at least what its checkpoint knows: {keep:?}",
+                path.display(),
+                found.len()
+            ))
+        })? as u64;
+        file.set_len(length)
+            .and_then(|()| file.seek(SeekFrom::Start(length)))
+            .map_err(|error| failed("cut back", &error))?;
+        Ok(Self { path: path.to_owned(), file, length })
+    }
+
+    /// Appends in one write, so that a reader sees whole lines.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Outcome {
+        self.file.write_all(bytes).map_err(|error| self.failed(&error))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes so far.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Waits until everything is on disk.
+    pub(super) fn sync(&self) -> Outcome {
+        self.file.sync_data().map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        Failure::run(format!("cannot write {}: {error}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_cut_back_to_what_its_checkpoint_knows_and_goes_on_from_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        for (keep, left) in [
+            (Keep::All, "one\ntwo\nthr!"),
+            (Keep::Lines(2), "one\ntwo\n!"),
+            (Keep::Lines(0), "!"),
+            (Keep::Bytes(5), "one\nt!"),
+        ] {
+            std::fs::write(&path, "one\ntwo\nthr").unwrap();
+            let mut file = GrowingFile::open(&path, keep).unwrap();
+            file.append(b"!").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), left, "{keep:?}");
+            assert_eq!(file.length(), left.len() as u64);
+        }
+        for keep in [Keep::Lines(9), Keep::Bytes(99)] {
+            assert!(matches!(GrowingFile::open(&path, keep), Err(Failure::Input(_))));
+        }
+    }
+}

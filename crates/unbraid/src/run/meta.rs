@@ -1,0 +1,96 @@
+//! `meta.json`: where, when and on what a run was made.
+
+use super::clock;
+use crate::failure::Outcome;
+use crate::files::{self, Existing};
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::Path;
+
+/// Everything worth knowing that does not change the result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of unbraid.
+    pub version: String,
+    /// Name of the machine.
+    pub host: String,
+    /// The seed, as in the configuration.
+    pub seed: u64,
+    /// SHA-256 that names the data.
+    pub data_sha256: String,
+    /// Number of images.
+    pub data_images: usize,
+    /// Height, width and channels.
+    pub image_shape: [usize; 3],
+    /// Number of trained values.
+    pub parameters: usize,
+    /// Threads at work.
+    pub threads: usize,
+    /// The device at work.
+    pub device: String,
+    /// When the run began.
+    pub started: String,
+    /// When it was last resumed.
+    pub resumed: Option<String>,
+    /// When it ended.
+    pub finished: Option<String>,
+}
+
+impl Meta {
+    /// Of this version on this machine, beginning now; the rest is for the caller to fill in.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            host: host(),
+            seed,
+            data_sha256: String::new(),
+            data_images: 0,
+            image_shape: [0; 3],
+            parameters: 0,
+            threads: 0,
+            device: String::new(),
+            started: clock::timestamp(),
+            resumed: None,
+            finished: None,
+        }
+    }
+
+    /// What `path` says; `None` if it is missing or something else.
+    pub fn read(path: &Path) -> Option<Self> {
+        serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+    }
+
+    /// The same, resumed now.
+    #[must_use]
+    pub fn resumed_now(mut self) -> Self {
+        self.resumed = Some(clock::timestamp());
+        self
+    }
+
+    /// The same, finished now.
+    #[must_use]
+    pub fn finished_now(mut self) -> Self {
+        self.finished = Some(clock::timestamp());
+        self
+    }
+
+    /// Replaces the file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, path: &Path) -> Outcome {
+        files::write(path, Existing::Replace, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            writeln!(file)
+        })
+    }
+}
+
+/// The name of this machine, as far as a file or the environment tells.
+fn host() -> String {
+    ["/proc/sys/kernel/hostname", "/etc/hostname"]
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok())
+        .or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok())
+        .map_or_else(|| "unknown".to_owned(), |name| name.trim().to_owned())
+}

@@ -1,0 +1,27 @@
+//! The run directory: everything that a run writes, and how it is opened again. Depends on training and what it rests on.
+//!
+//! ```text
+//! config.toml      resolved, repeats the run          status.json    state, step, heartbeat, error
+//! meta.json        version, host, data hash, times    run.log        what happened, with times
+//! metrics.jsonl    one object for each logged step    tensorboard/   the same for TensorBoard
+//! checkpoints/     last.safetensors, step-*.safetensors, and the optimiser's state of the last
+//! ```
+
+mod checkpoint;
+mod clock;
+mod crc32c;
+mod directory;
+mod interrupt;
+mod journal;
+mod log;
+mod meta;
+mod metrics;
+mod status;
+mod tensorboard;
+
+pub use checkpoint::{Checkpoint, Position, load, save};
+pub use directory::{RunDirectory, Start};
+pub use interrupt::Interrupt;
+pub use journal::{FileJournal, Watcher};
+pub use meta::Meta;
+pub use status::{State, Status};

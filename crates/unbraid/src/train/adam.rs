@@ -1,0 +1,156 @@
+//! Adam on all parameters of a network, with its state in plain vectors.
+
+use crate::config::OptimizerConfig;
+use crate::model::{ModelError, NamedParameter, StateTensor, matched};
+use burn::tensor::Gradients;
+use rayon::prelude::*;
+use unbraid_kernels::{AdamStep, adam_step};
+
+/// Values that one task updates; a multiple of every vector width, so that the cut changes no bit.
+const CHUNK: usize = 1 << 15;
+
+/// The optimiser.
+#[derive(Debug)]
+pub struct Adam {
+    config: OptimizerConfig,
+    /// In the order of the parameters.
+    moments: Vec<Moments>,
+    steps: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Moments {
+    first: Vec<f32>,
+    second: Vec<f32>,
+    /// For AMSGrad only.
+    largest: Option<Vec<f32>>,
+}
+
+impl Adam {
+    /// An optimiser before its first step.
+    pub fn new(config: &OptimizerConfig, parameters: &[&dyn NamedParameter]) -> Self {
+        let moments = parameters.iter().map(|parameter| {
+            let zeros = vec![0.0; parameter.shape().iter().product()];
+            let largest = config.amsgrad.then(|| zeros.clone());
+            Moments { first: zeros.clone(), second: zeros, largest }
+        });
+        Self { config: config.clone(), moments: moments.collect(), steps: 0 }
+    }
+
+    /// Moves every parameter that has a gradient: Kingma & Ba 2015, Algorithm 1, in PyTorch's form.
+    pub fn step(&mut self, parameters: Vec<&mut dyn NamedParameter>, gradients: &mut Gradients) {
+        self.steps += 1;
+        let settings = AdamStep {
+            learning_rate: self.config.learning_rate,
+            beta1: self.config.beta1,
+            beta2: self.config.beta2,
+            epsilon: self.config.epsilon,
+            step: self.steps,
+        };
+        let mut slopes: Vec<_> =
+            parameters.iter().map(|parameter| parameter.take_gradient(gradients)).collect();
+        if let Some(limit) = self.config.gradient_clip {
+            clip(&mut slopes, limit);
+        }
+        for ((parameter, slope), moments) in parameters.into_iter().zip(slopes).zip(&mut self.moments) {
+            if let Some(slope) = slope {
+                parameter.update(&mut |values| moments.update(&settings, values, &slope));
+            }
+        }
+    }
+
+    /// The number of steps that bias correction counts.
+    pub fn set_steps_done(&mut self, steps: u64) {
+        self.steps = steps;
+    }
+
+    /// The moments by parameter: `adam.first.<name>`, `adam.second.<name>` and, for AMSGrad, `adam.largest.<name>`.
+    pub fn state(&self, parameters: &[&dyn NamedParameter]) -> Vec<StateTensor> {
+        let mut state = Vec::new();
+        for (parameter, moments) in parameters.iter().zip(&self.moments) {
+            let tensor = |part: &str, values: &[f32]| {
+                StateTensor::floats(
+                    format!("adam.{part}.{}", parameter.name()),
+                    parameter.shape(),
+                    values.to_vec(),
+                )
+            };
+            state.push(tensor("first", &moments.first));
+            state.push(tensor("second", &moments.second));
+            state.extend(moments.largest.as_ref().map(|largest| tensor("largest", largest)));
+        }
+        state
+    }
+
+    /// Takes its own part out of a saved state and gives back the rest.
+    ///
+    /// # Errors
+    /// If it belongs to another model or another kind of Adam.
+    pub fn set_state(
+        &mut self,
+        parameters: &[&dyn NamedParameter],
+        state: Vec<StateTensor>,
+    ) -> Result<Vec<StateTensor>, ModelError> {
+        let (ours, rest) = state.into_iter().partition(|tensor| tensor.name.starts_with("adam."));
+        let mut values = matched(&self.state(parameters), ours)?.into_iter();
+        let mut next = || values.next().map(|values| values.as_floats().to_vec()).unwrap_or_default();
+        for moments in &mut self.moments {
+            moments.first = next();
+            moments.second = next();
+            if let Some(largest) = &mut moments.largest {
+                *largest = next();
+            }
+        }
+        Ok(rest)
+    }
+}
+
+impl Moments {
+    fn update(&mut self, settings: &AdamStep, values: &mut [f32], slope: &[f32]) {
+        let chunks = values
+            .par_chunks_mut(CHUNK)
+            .zip(slope.par_chunks(CHUNK))
+            .zip(self.first.par_chunks_mut(CHUNK))
+            .zip(self.second.par_chunks_mut(CHUNK));
+        match &mut self.largest {
+            None => chunks.for_each(|(((values, slope), first), second)| {
+                adam_step(settings, values, slope, first, second, None);
+            }),
+            Some(largest) => chunks.zip(largest.par_chunks_mut(CHUNK)).for_each(
+                |((((values, slope), first), second), largest)| {
+                    adam_step(settings, values, slope, first, second, Some(largest));
+                },
+            ),
+        }
+    }
+}
+
+/// Scales the whole gradient down to the norm `limit` if it is longer (Pascanu et al. 2013), as PyTorch's
+/// `clip_grad_norm_`.
+fn clip(slopes: &mut [Option<Vec<f32>>], limit: f64) {
+    let values = || slopes.iter().flatten().flatten();
+    let norm = values().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    let factor = limit / (norm + 1e-6);
+    if factor < 1.0 {
+        for value in slopes.iter_mut().flatten().flatten() {
+            *value = (f64::from(*value) * factor) as f32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_gradient_is_shortened_and_a_short_one_left_alone() {
+        let mut slopes = vec![Some(vec![3.0]), None, Some(vec![0.0, 4.0])];
+        clip(&mut slopes, 1.0);
+        let values: Vec<f32> = slopes.iter().flatten().flatten().copied().collect();
+        assert!((values[0] - 0.6).abs() < 1e-6 && (values[2] - 0.8).abs() < 1e-6, "{values:?}");
+        let before = vec![Some(vec![0.3, 0.4])];
+        let mut after = before.clone();
+        clip(&mut after, 1.0);
+        assert_eq!(after, before);
+    }
+}

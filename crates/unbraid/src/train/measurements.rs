@@ -1,0 +1,141 @@
+//! The losses between two rows of the log, summed without loss of precision.
+
+use crate::model::{ModelError, StateTensor, Values};
+use crate::objective::Objective;
+
+/// The mean of every loss over the steps since the last row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The last of these steps.
+    pub step: u64,
+    /// How many they are.
+    pub steps: u64,
+    /// Each loss by its key, such as `train/kl`.
+    pub values: Vec<(String, f64)>,
+}
+
+impl Row {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<f64> {
+        self.values.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+    }
+}
+
+/// Sums for the row in progress.
+#[derive(Clone, Debug)]
+pub struct Means {
+    keys: Vec<String>,
+    sums: Vec<f64>,
+    steps: u64,
+}
+
+/// Names of the sums in a checkpoint.
+const SUMS: &str = "means.sums";
+const STEPS: &str = "means.steps";
+
+impl Means {
+    /// Nothing yet. The keys are the loss, the reconstruction, each term, and the KL of each unit.
+    pub fn new(objective: &Objective, units: usize) -> Self {
+        let losses = ["loss", "reconstruction"].into_iter().chain(objective.term_names());
+        let units = (0..units).map(|unit| format!("train/kl_unit/{unit}"));
+        let keys: Vec<String> = losses.map(|name| format!("train/{name}")).chain(units).collect();
+        Self { sums: vec![0.0; keys.len()], keys, steps: 0 }
+    }
+
+    /// Adds the losses of one step, in the order of the keys.
+    ///
+    /// # Errors
+    /// The first that is not finite, by name; a part before the sum it spoils. Nothing is added then.
+    pub fn add(&mut self, values: &[f32]) -> Result<(), (String, f64)> {
+        let named = || self.keys.iter().zip(values);
+        if let Some((key, value)) =
+            named().skip(1).chain(named().take(1)).find(|(_, value)| !value.is_finite())
+        {
+            let name = key.strip_prefix("train/").unwrap_or(key);
+            return Err((name.to_owned(), f64::from(*value)));
+        }
+        for (sum, value) in self.sums.iter_mut().zip(values) {
+            *sum += f64::from(*value);
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// The means so far, of the steps up to `step`; the next row starts at nothing.
+    pub fn take(&mut self, step: u64) -> Row {
+        let steps = std::mem::take(&mut self.steps);
+        let sums = std::mem::replace(&mut self.sums, vec![0.0; self.keys.len()]);
+        let values = self.keys.iter().cloned().zip(sums.into_iter().map(|sum| sum / steps.max(1) as f64));
+        Row { step, steps, values: values.collect() }
+    }
+
+    /// For a checkpoint.
+    pub fn state(&self) -> [StateTensor; 2] {
+        [
+            StateTensor {
+                name: SUMS.to_owned(),
+                shape: vec![self.sums.len()],
+                values: Values::Doubles(self.sums.clone()),
+            },
+            StateTensor {
+                name: STEPS.to_owned(),
+                shape: Vec::new(),
+                values: Values::Integers(vec![i64::try_from(self.steps).unwrap_or(i64::MAX)]),
+            },
+        ]
+    }
+
+    /// From a checkpoint, in any order.
+    ///
+    /// # Errors
+    /// If anything else is there, or the number of losses differs.
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+        let [sums, steps] = crate::model::matched(&self.state(), state)?
+            .try_into()
+            .unwrap_or([Values::Doubles(Vec::new()), Values::Integers(Vec::new())]);
+        if let (Values::Doubles(sums), Values::Integers(steps)) = (sums, steps) {
+            self.sums = sums;
+            self.steps = steps.first().map_or(0, |steps| steps.unsigned_abs());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ObjectiveConfig;
+
+    fn means() -> Means {
+        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0 }), 2)
+    }
+
+    #[test]
+    fn a_row_is_the_mean_of_its_steps_and_the_next_starts_afresh() {
+        let mut means = means();
+        means.add(&[7.0, 5.0, 1.0, 0.25, 0.75]).unwrap();
+        means.add(&[9.0, 5.0, 2.0, 1.25, 0.75]).unwrap();
+        let row = means.take(10);
+        assert_eq!((row.step, row.steps), (10, 2));
+        assert_eq!(row.get("train/loss"), Some(8.0));
+        assert_eq!(row.get("train/kl"), Some(1.5));
+        assert_eq!(row.get("train/kl_unit/0"), Some(0.75));
+        assert_eq!(means.take(11).steps, 0);
+    }
+
+    #[test]
+    fn the_part_that_is_not_finite_is_named_before_the_total() {
+        let (term, value) = means().add(&[f32::NAN, 3.0, f32::INFINITY, 1.0, 1.0]).unwrap_err();
+        assert_eq!((term.as_str(), value), ("kl", f64::INFINITY));
+        assert_eq!(means().add(&[f32::INFINITY, 1.0, 1.0, 1.0, 1.0]).unwrap_err().0, "loss");
+    }
+
+    #[test]
+    fn the_row_in_progress_survives_a_checkpoint() {
+        let mut before = means();
+        before.add(&[0.1, 0.2, 0.3, 0.4, 0.5]).unwrap();
+        let mut after = means();
+        after.set_state(before.state().into()).unwrap();
+        assert_eq!(after.take(1), before.take(1));
+    }
+}

@@ -1,0 +1,174 @@
+//! The same seed gives the same bytes: twice, on any number of threads, and whether or not the run was interrupted.
+
+mod common;
+
+use common::{Bench, assert_same, check, checkpoints, metrics};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_run_can_be_repeated_on_any_number_of_threads_and_from_its_own_configuration() {
+    let bench = Bench::new();
+    bench.train("one", &["--threads", "1"]).assert().success();
+    bench.train("two", &["--threads", "2"]).assert().success();
+    bench.train("three", &["--threads", "3"]).assert().success();
+    bench.expect(&["train", "--quiet", "--config", "one/config.toml", "--out", "again"], 0, &[]);
+    for other in ["two", "three", "again"] {
+        assert_same(&bench.path("one"), &bench.path(other));
+    }
+    // 60 steps: rows at 7, 14, ..., 56 and the last; checkpoints at 20, 40 and 60.
+    assert_eq!(metrics(&bench.path("one")).len(), 9);
+    let names: Vec<_> = checkpoints(&bench.path("one")).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(
+        names,
+        [
+            "last.safetensors",
+            "optimizer-0000060.safetensors",
+            "step-0000020.safetensors",
+            "step-0000040.safetensors",
+            "step-0000060.safetensors"
+        ]
+    );
+    bench.train("seed", &["--set", "seed=6"]).assert().success();
+    assert_ne!(metrics(&bench.path("one")), metrics(&bench.path("seed")));
+}
+
+#[test]
+fn every_kind_of_network_gives_the_same_bits_on_one_and_two_threads() {
+    let bench = Bench::new();
+    for (place, sets) in [
+        &["model.architecture=conv", "optimizer.amsgrad=true"][..],
+        &["model.architecture=dcgan", "model.likelihood={ name = \"laplace\", scale = 0.1 }"],
+        &["model.architecture=dlib", "model.likelihood={ name = \"gaussian\", scale = \"learned\" }"],
+        &["model.architecture={ name = \"mlp\", encoder = [300], decoder = [300], decoder_activation = \"tanh\" }"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let runs = ["1", "2"].map(|threads| {
+            let out = format!("{place}-{threads}");
+            let mut more = vec!["--threads", threads, "--set", "training.steps=5", "--set", "training.batch_size=48"];
+            sets.iter().for_each(|set| more.extend(["--set", set]));
+            bench.train(&out, &more).assert().success();
+            bench.path(&out)
+        });
+        assert_same(&runs[0], &runs[1]);
+    }
+}
+
+/// Starts a long run and waits until it has logged `rows` rows.
+fn start(bench: &Bench, out: &str, rows: usize, more: &[&str]) -> Child {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("unbraid"))
+        .current_dir(bench.directory.path())
+        .args(["train", "--config", "tiny.toml", "--quiet", "--out", out])
+        .args(more)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let log = bench.path(out).join("metrics.jsonl");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while fs::read_to_string(&log).map_or(0, |text| text.lines().count()) < rows {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before it could be interrupted");
+        assert!(Instant::now() < deadline, "no {rows} rows within a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+const LONG: [&str; 2] = ["--set", "training.steps=400"];
+
+fn resume(bench: &Bench, out: &str) {
+    bench.expect(&["train", "--quiet", "--resume", "--out", out], 0, &[]);
+}
+
+#[test]
+fn a_killed_run_ends_with_the_same_bytes_as_one_that_was_not() {
+    let bench = Bench::new();
+    bench.train("whole", &LONG).assert().success();
+    // Wherever the processes happen to be: before the first checkpoint, and twice later on.
+    for (out, kills) in [("early", &[1][..]), ("twice", &[8, 25])] {
+        for (place, rows) in kills.iter().enumerate() {
+            let resuming: &[&str] = if place == 0 { &[] } else { &["--resume"] };
+            let mut child = start(&bench, out, *rows, &[&LONG, resuming].concat());
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        resume(&bench, out);
+        assert_same(&bench.path("whole"), &bench.path(out));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_write_a_checkpoint_and_say_how_to_go_on() {
+    let bench = Bench::new();
+    bench.train("whole", &LONG).assert().success();
+    for (signal, code, out) in [("TERM", 143, "terminated"), ("INT", 130, "interrupted")] {
+        let child = start(&bench, out, 2, &LONG);
+        let sent =
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        check(&output, code, &[&format!("SIG{signal}"), "a checkpoint is written", "--resume --out"]);
+        let status = fs::read_to_string(bench.path(out).join("status.json")).unwrap();
+        assert!(status.contains("\"failed\"") && status.contains("interrupted by"), "{status}");
+        resume(&bench, out);
+        assert_same(&bench.path("whole"), &bench.path(out));
+    }
+}
+
+#[test]
+fn epochs_are_resumed_exactly_too() {
+    let bench = Bench::new();
+    // 3 shapes x 2 scales x 2 orientations x 4 x 4 positions = 192 images; 8 epochs of 24 batches.
+    let epochs = ["--set", "training.epochs=8"];
+    bench.train("whole", &epochs).assert().success();
+    let text = fs::read_to_string(bench.path("whole/status.json")).unwrap();
+    assert!(text.contains("\"step\": 192"), "{text}");
+    let mut child = start(&bench, "killed", 5, &epochs);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    resume(&bench, "killed");
+    assert_same(&bench.path("whole"), &bench.path("killed"));
+}
+
+/// The bytes of the last checkpoint, both halves.
+fn last(run: &Path) -> Vec<(String, Vec<u8>)> {
+    checkpoints(run).into_iter().filter(|(name, _)| !name.starts_with("step")).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_last_checkpoint_whole() {
+    let bench = Bench::new();
+    let disk = bench.path("disk");
+    fs::create_dir(&disk).unwrap();
+    // Large enough for some checkpoints of this network, not for all of them and their logs.
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=400k", "tmpfs"]).arg(&disk).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: a small disk can only be mounted by root");
+        return;
+    }
+    let keep = ["--set", "training.keep_checkpoints=100", "--set", "training.checkpoint_every=3"];
+    let output = bench.train("disk/run", &[&LONG[..], &keep].concat()).output().unwrap();
+    let after_failure = std::panic::catch_unwind(|| {
+        check(&output, 1, &["cannot write", "No space left"]);
+        last(&bench.path("disk/run"))
+    });
+    let names: Vec<_> = checkpoints(&bench.path("disk/run")).into_iter().map(|(name, _)| name).collect();
+    // With more room, the run goes on from there to the same end.
+    let moved = Command::new("mount").args(["-o", "remount,size=200m"]).arg(&disk).status().unwrap();
+    resume(&bench, "disk/run");
+    let resumed = last(&bench.path("disk/run"));
+    Command::new("umount").arg(&disk).status().unwrap();
+    assert!(moved.success());
+    let after_failure = after_failure.unwrap();
+    // The new optimiser's state may be there already; the weights and the state that belongs to them are.
+    assert!(after_failure.len() >= 2, "{names:?}");
+    assert!(names.iter().all(|name| !name.contains("partial")), "{names:?}");
+    bench.train("whole", &[&LONG[..], &keep].concat()).assert().success();
+    assert_eq!(resumed, last(&bench.path("whole")));
+}
