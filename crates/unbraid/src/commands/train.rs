@@ -15,6 +15,7 @@ use unbraid_data::DataSet;
 
 /// What to train, and where.
 #[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
 pub struct TrainArgs {
     #[command(flatten)]
     config: ConfigArgs,
@@ -36,6 +37,9 @@ pub struct TrainArgs {
     #[arg(long)]
     quiet: bool,
 }
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or input; 130 after Ctrl-C and 143 after SIGTERM, \
+                          with a checkpoint written. A second Ctrl-C ends at once.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Resume {
