@@ -172,8 +172,15 @@ impl Backward<'_> {
                 }
                 if self.needs_weights {
                     let Side { image, padded, before } = input_side;
-                    copy_padded(&self.input[range(image)], image, input_copy, padded, before);
-                    let input = Padded { values: input_copy, image: padded, before };
+                    let values = &self.input[range(image)];
+                    // Without a border, and with whole vectors of channels, the images can be read where they are.
+                    let values = if image == padded && image.channels.is_multiple_of(S::LANES) {
+                        values
+                    } else {
+                        copy_padded(values, image, input_copy, padded, before);
+                        &*input_copy
+                    };
+                    let input = Padded { values, image: padded, before };
                     let Side { padded, before, .. } = gradient_side;
                     let gradient = Padded { values: gradient_copy, image: padded, before };
                     let (fine, coarse) = match self.direction {

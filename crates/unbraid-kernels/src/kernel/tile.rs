@@ -158,8 +158,9 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
         let start = self.sums.as_mut_ptr().cast::<f32>();
         let mut sums = [[simd.splat(0.0); VECTORS]; ROWS];
         if self.add {
-            // SAFETY: all `ROWS` rows of `width` floats lie inside `sums`, initialised since there is something to add to.
             sums = std::array::from_fn(|row| {
+                // SAFETY: all `ROWS` rows of `width` floats lie inside `sums`, and are initialised if there is something to
+                // add to.
                 std::array::from_fn(|v| unsafe { simd.load(start.add(place(row, v)).cast_const()) })
             });
         }
