@@ -16,7 +16,7 @@ fn loss_and_gradient(logits: &[f32], targets: &[f32], shape: [usize; 2]) -> (Vec
     let logits = tensor(logits.to_vec(), shape, &device).require_grad();
     let losses = bernoulli_loss(logits.clone(), tensor(targets.to_vec(), shape, &device));
     let gradients = losses.clone().sum().backward();
-    (values(losses), values(logits.grad(&gradients).unwrap()))
+    (values(losses), values(logits.grad(&gradients).expect("the logits have a gradient")))
 }
 
 #[test]
