@@ -75,6 +75,7 @@ impl Kernel for Gather<'_> {
         for image in 0..self.images {
             simd.vectorize(Windows {
                 plan: &self.taps.contributions,
+                pixels: &[self.taps.contributions.phases[0].source_offsets.len()],
                 weights: &self.taps.weights,
                 relu: false,
                 images: 1,
@@ -97,7 +98,7 @@ impl Kernel for Gather<'_> {
 
 impl Sum {
     fn new(plan: &Plan, phase: &Phase, per_pixel: usize) -> Self {
-        let contributions = |source: &usize| source / plan.padded.channels * per_pixel;
+        let contributions = |source: &u32| *source as usize / plan.padded.channels * per_pixel;
         let pixels = (0..phase.rows())
             .flat_map(|row| (0..phase.kernel_columns.len()).map(move |column| (row, column)))
             .map(|(row, column)| row * plan.padded.width + column);
@@ -107,7 +108,7 @@ impl Sum {
                 .source_offsets
                 .iter()
                 .map(contributions)
-                .zip(phase.target_offsets.iter().copied())
+                .zip(phase.target_offsets.iter().map(|place| *place as usize))
                 .collect(),
             offsets: pixels.zip(taps).map(|(pixel, tap)| pixel * per_pixel + tap).collect(),
         }
