@@ -7,7 +7,7 @@ use common::{Case, Numbers, Operation, Outcome, on_every_instruction_set, tensor
 use unbraid_kernels::{Conv2dOptions, bernoulli_loss, conv_transpose2d, conv2d};
 
 fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)
 }
 
 fn bits(outcome: &Outcome) -> Vec<Vec<u32>> {

@@ -62,6 +62,17 @@ struct Side {
     before: [usize; 2],
 }
 
+/// What all parts share.
+struct Prepared {
+    /// For the input gradient, if it is wanted.
+    engine: Option<Engine>,
+    images_at_once: usize,
+    gradient_side: Side,
+    input_side: Side,
+    /// See [`fine_offsets`].
+    offsets: Vec<usize>,
+}
+
 /// Floats that a tile may read beyond the last pixel.
 const SLACK: usize = TILE_VECTORS * MAXIMUM_LANES;
 
@@ -91,6 +102,8 @@ impl Kernel for Backward<'_> {
         let offsets = fine_offsets(layer, fine_side.padded.row());
 
         let per_part = images_in_part(layer.batch, self.weights.len()).max(1);
+        let images_at_once = group(gradient_side.padded.len().max(input_side.padded.len()), per_part);
+        let engine = engine.map(|engine| engine.for_images(images_at_once));
         let parts = layer.batch.div_ceil(per_part);
         let sums_length = if self.needs_weights { sums_length(layer, S::LANES) } else { 0 };
         let channels = gradient_side.image.channels;
@@ -112,8 +125,9 @@ impl Kernel for Backward<'_> {
                 bias,
             })
             .collect();
+        let prepared = Prepared { engine, images_at_once, gradient_side, input_side, offsets };
         work.into_par_iter().for_each(|part| {
-            self.part(simd, part, engine.as_ref(), gradient_side, input_side, &offsets);
+            self.part(simd, part, &prepared);
         });
 
         // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
@@ -132,16 +146,10 @@ impl Kernel for Backward<'_> {
 }
 
 impl Backward<'_> {
-    fn part<S: Simd>(
-        &self,
-        simd: S,
-        mut part: Part<'_>,
-        engine: Option<&Engine>,
-        gradient_side: Side,
-        input_side: Side,
-        offsets: &[usize],
-    ) {
-        let images_at_once = group(gradient_side.padded.len().max(input_side.padded.len()), part.images);
+    fn part<S: Simd>(&self, simd: S, mut part: Part<'_>, prepared: &Prepared) {
+        let Prepared { engine, images_at_once, gradient_side, input_side, offsets } = prepared;
+        let (engine, gradient_side, input_side) = (engine.as_ref(), *gradient_side, *input_side);
+        let images_at_once = (*images_at_once).min(part.images);
         let gradient_room = aligned(images_at_once * gradient_side.padded.len() + SLACK);
         let input_room = aligned(images_at_once * input_side.padded.len() + SLACK);
         let channels = gradient_side.image.channels;
@@ -172,8 +180,15 @@ impl Backward<'_> {
                 }
                 if self.needs_weights {
                     let Side { image, padded, before } = input_side;
-                    copy_padded(&self.input[range(image)], image, input_copy, padded, before);
-                    let input = Padded { values: input_copy, image: padded, before };
+                    let values = &self.input[range(image)];
+                    // Without a border, and with whole vectors of channels, the images can be read where they are.
+                    let values = if image == padded && image.channels.is_multiple_of(S::LANES) {
+                        values
+                    } else {
+                        copy_padded(values, image, input_copy, padded, before);
+                        &*input_copy
+                    };
+                    let input = Padded { values, image: padded, before };
                     let Side { padded, before, .. } = gradient_side;
                     let gradient = Padded { values: gradient_copy, image: padded, before };
                     let (fine, coarse) = match self.direction {

@@ -13,6 +13,8 @@ use crate::simd::Simd;
 /// Computes target images from padded source images.
 pub(crate) struct Engine {
     pub(crate) plan: Plan,
+    /// Target pixels of one image in each phase.
+    pixels: Vec<usize>,
     way: Way,
 }
 
@@ -46,7 +48,16 @@ impl Engine {
         } else {
             Way::Windows(PackedWeights::new(&plan, lanes, weights, bias))
         };
-        Self { plan, way }
+        let pixels = plan.phases.iter().map(|phase| phase.source_offsets.len()).collect();
+        Self { plan, pixels, way }
+    }
+
+    /// Gets ready for at most `images` images at once.
+    pub(crate) fn for_images(mut self, images: usize) -> Self {
+        if let Way::Windows(_) = self.way {
+            self.plan.repeat(images);
+        }
+        self
     }
 
     /// Floats of working memory that [`Engine::run`] needs.
@@ -57,7 +68,7 @@ impl Engine {
         }
     }
 
-    /// Writes the target images of `images` padded source images.
+    /// Writes the target images of `images` padded source images, no more than it is ready for.
     pub(crate) fn run<S: Simd>(
         &self,
         simd: S,
@@ -69,7 +80,8 @@ impl Engine {
     ) {
         match &self.way {
             Way::Windows(weights) => {
-                simd.vectorize(Windows { plan: &self.plan, weights, relu, images, source, target });
+                let (plan, pixels) = (&self.plan, &self.pixels);
+                simd.vectorize(Windows { plan, pixels, weights, relu, images, source, target });
             }
             Way::Taps(taps) => {
                 let room = as_uninitialised(room);

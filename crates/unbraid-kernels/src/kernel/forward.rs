@@ -42,6 +42,7 @@ impl Kernel for Forward<'_> {
 
         let mut output = Vec::with_capacity(batch * target.len());
         let images = group(padded.len(), images_in_part(batch, self.weights.len()));
+        let engine = engine.for_images(images);
         output.spare_capacity_mut()[..batch * target.len()]
             .par_chunks_mut(images * target.len())
             .zip(self.input.par_chunks(images * source.len()))

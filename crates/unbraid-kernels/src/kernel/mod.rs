@@ -11,6 +11,8 @@ mod pad;
 mod plan;
 mod scratch;
 mod taps;
+#[cfg(test)]
+mod tests;
 mod tile;
 mod window;
 

@@ -33,10 +33,10 @@ pub(crate) struct Phase {
     pub(crate) kernel_rows: Vec<usize>,
     /// Kernel column of each column of the window, left first.
     pub(crate) kernel_columns: Vec<usize>,
-    /// Start of each pixel's window in the padded source image.
-    pub(crate) source_offsets: Vec<usize>,
+    /// Start of each pixel's window in the padded source image; half the width of a pointer, since tiles stream them.
+    pub(crate) source_offsets: Vec<u32>,
     /// Each pixel's place in the target image.
-    pub(crate) target_offsets: Vec<usize>,
+    pub(crate) target_offsets: Vec<u32>,
 }
 
 /// One axis of a phase.
@@ -91,6 +91,11 @@ impl Axis {
     }
 }
 
+/// A place among the images that a thread works on at once.
+fn offset(place: usize) -> u32 {
+    u32::try_from(place).expect("one image has less than four thousand million values")
+}
+
 /// Zeros before the first pixel, and the padded extent, such that every window of `axes` lies inside.
 fn pad(axes: &[Axis], size: usize) -> (usize, usize) {
     let before = axes.iter().map(|axis| -axis.start).max().unwrap_or(0).max(0) as usize;
@@ -140,6 +145,20 @@ impl Plan {
         )
     }
 
+    /// Lists the pixels of `images` images that lie one after another, in place of one.
+    pub(crate) fn repeat(&mut self, images: usize) {
+        let (source, target) = (self.padded.len(), self.target.len());
+        for phase in &mut self.phases {
+            let pixels = phase.source_offsets.len();
+            for image in 1..images {
+                for pixel in 0..pixels {
+                    phase.source_offsets.push(offset(phase.source_offsets[pixel] as usize + image * source));
+                    phase.target_offsets.push(offset(phase.target_offsets[pixel] as usize + image * target));
+                }
+            }
+        }
+    }
+
     fn new(
         source: Image,
         target: Image,
@@ -186,8 +205,8 @@ impl Phase {
             let (source_y, target_y) = place(vertical, before[0], row);
             for column in 0..horizontal.pixels {
                 let (source_x, target_x) = place(horizontal, before[1], column);
-                phase.source_offsets.push((source_y * padded.width + source_x) * padded.channels);
-                phase.target_offsets.push((target_y * target.width + target_x) * target.channels);
+                phase.source_offsets.push(offset((source_y * padded.width + source_x) * padded.channels));
+                phase.target_offsets.push(offset((target_y * target.width + target_x) * target.channels));
             }
         }
         phase

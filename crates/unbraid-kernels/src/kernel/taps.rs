@@ -18,6 +18,15 @@ pub(crate) struct Taps {
     bias: Vec<f32>,
     /// Taps in the kernel: the distance between the contributions to neighbouring channels.
     taps: usize,
+    phases: Vec<Sum>,
+}
+
+/// How the target pixels of one phase find their contributions.
+struct Sum {
+    /// For each pixel, the contributions of the first pixel of its window, and its own place in the target.
+    places: Vec<(usize, usize)>,
+    /// Where the contributions through each tap lie, seen from the first.
+    offsets: Vec<usize>,
 }
 
 impl Taps {
@@ -32,7 +41,9 @@ impl Taps {
         let contributions = plan.contributions(layer);
         let weights = PackedWeights::new(&contributions, lanes, weights, None);
         let bias = bias.map_or_else(|| vec![0.0; layer.fine.channels], <[f32]>::to_vec);
-        Self { contributions, weights, bias, taps: layer.filter.size[0] * layer.filter.size[1] }
+        let per_pixel = contributions.target.channels;
+        let phases = plan.phases.iter().map(|phase| Sum::new(plan, phase, per_pixel)).collect();
+        Self { contributions, weights, bias, taps: layer.filter.size[0] * layer.filter.size[1], phases }
     }
 
     /// Floats of working memory for one image.
@@ -64,6 +75,7 @@ impl Kernel for Gather<'_> {
         for image in 0..self.images {
             simd.vectorize(Windows {
                 plan: &self.taps.contributions,
+                pixels: &[self.taps.contributions.phases[0].source_offsets.len()],
                 weights: &self.taps.weights,
                 relu: false,
                 images: 1,
@@ -73,56 +85,54 @@ impl Kernel for Gather<'_> {
             // SAFETY: the plan of the contributions covers all pixels of the padded source and all their contributions.
             let contributions = unsafe { room.assume_init_ref() };
             let target = &mut self.target[image * target..][..target];
-            for phase in &self.plan.phases {
-                let sum = Sum { plan: self.plan, taps: self.taps, phase, contributions, relu: self.relu };
-                let offsets = sum.offsets();
+            for sum in &self.taps.phases {
                 // Four taps are the common case, a 4 x 4 kernel with stride 2; with their number known the loop unrolls.
-                match <&[usize; 4]>::try_from(offsets.as_slice()) {
-                    Ok(four) => sum.gather(four, target),
-                    Err(_) => sum.gather(&offsets, target),
+                match <&[usize; 4]>::try_from(sum.offsets.as_slice()) {
+                    Ok(four) => sum.gather(self.taps, four, contributions, self.relu, target),
+                    Err(_) => sum.gather(self.taps, &sum.offsets, contributions, self.relu, target),
                 }
             }
         }
     }
 }
 
-/// The second half: target pixels of one phase from the contributions.
-struct Sum<'a> {
-    plan: &'a Plan,
-    taps: &'a Taps,
-    phase: &'a Phase,
-    contributions: &'a [f32],
-    relu: bool,
-}
-
-impl Sum<'_> {
-    /// Where the contributions through each tap lie, seen from those of the window's first pixel.
-    #[inline(always)]
-    fn offsets(&self) -> Vec<usize> {
-        let (phase, per_pixel) = (self.phase, self.taps.contributions.target.channels);
+impl Sum {
+    fn new(plan: &Plan, phase: &Phase, per_pixel: usize) -> Self {
+        let contributions = |source: &u32| *source as usize / plan.padded.channels * per_pixel;
         let pixels = (0..phase.rows())
             .flat_map(|row| (0..phase.kernel_columns.len()).map(move |column| (row, column)))
-            .map(|(row, column)| row * self.plan.padded.width + column);
-        pixels.zip(phase.taps(self.plan.kernel_width)).map(|(pixel, tap)| pixel * per_pixel + tap).collect()
+            .map(|(row, column)| row * plan.padded.width + column);
+        let taps = phase.taps(plan.kernel_width);
+        Self {
+            places: phase
+                .source_offsets
+                .iter()
+                .map(contributions)
+                .zip(phase.target_offsets.iter().map(|place| *place as usize))
+                .collect(),
+            offsets: pixels.zip(taps).map(|(pixel, tap)| pixel * per_pixel + tap).collect(),
+        }
     }
 
     #[inline(always)]
     fn gather<'a>(
         &self,
+        taps: &Taps,
         offsets: impl IntoIterator<Item = &'a usize> + Copy,
+        contributions: &[f32],
+        relu: bool,
         target: &mut [MaybeUninit<f32>],
     ) {
-        let per_pixel = self.taps.contributions.target.channels;
-        for (source, place) in self.phase.source_offsets.iter().zip(&self.phase.target_offsets) {
-            let contributions = &self.contributions[source / self.plan.padded.channels * per_pixel..];
-            let pixel = &mut target[*place..][..self.plan.target.channels];
-            for (channel, (value, bias)) in pixel.iter_mut().zip(&self.taps.bias).enumerate() {
+        for (start, place) in &self.places {
+            let contributions = &contributions[*start..];
+            let pixel = &mut target[*place..][..taps.bias.len()];
+            for (channel, (value, bias)) in pixel.iter_mut().zip(&taps.bias).enumerate() {
                 let mut sum = *bias;
                 for offset in offsets {
-                    sum += contributions[offset + channel * self.taps.taps];
+                    sum += contributions[offset + channel * taps.taps];
                 }
                 // Written so that a NaN stays one.
-                value.write(if self.relu && sum <= 0.0 { 0.0 } else { sum });
+                value.write(if relu && sum <= 0.0 { 0.0 } else { sum });
             }
         }
     }

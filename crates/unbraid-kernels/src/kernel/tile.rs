@@ -14,7 +14,7 @@ pub(crate) struct WindowTile<'a, const ROWS: usize, const VECTORS: usize> {
     /// Padded source images.
     pub(crate) source: &'a [f32],
     /// Start of each pixel's window in `source`.
-    pub(crate) source_offsets: &'a [usize; ROWS],
+    pub(crate) source_offsets: &'a [u32; ROWS],
     /// Rows of the window, and how far they lie apart in `source`.
     pub(crate) rows: usize,
     pub(crate) row_stride: usize,
@@ -26,7 +26,7 @@ pub(crate) struct WindowTile<'a, const ROWS: usize, const VECTORS: usize> {
     pub(crate) bias: &'a [f32],
     pub(crate) target: &'a mut [MaybeUninit<f32>],
     /// Where each pixel's first channel goes in `target`.
-    pub(crate) target_offsets: [usize; ROWS],
+    pub(crate) target_offsets: &'a [u32; ROWS],
     /// Channels to store, at most `VECTORS * LANES`.
     pub(crate) channels: usize,
     pub(crate) relu: bool,
@@ -42,11 +42,13 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
         debug_assert!(
             self.rows == 0 || self.run == 0 || {
                 let reach = (self.rows - 1) * self.row_stride + self.run;
-                self.source_offsets.iter().all(|offset| offset + reach <= self.source.len())
+                self.source_offsets.iter().all(|offset| *offset as usize + reach <= self.source.len())
             }
         );
         debug_assert!(self.channels <= width);
-        debug_assert!(self.target_offsets.iter().all(|offset| offset + self.channels <= self.target.len()));
+        debug_assert!(
+            self.target_offsets.iter().all(|offset| *offset as usize + self.channels <= self.target.len())
+        );
 
         // SAFETY: `bias` holds `width` floats.
         let bias: [S::Vector; VECTORS] =
@@ -57,7 +59,7 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
             // SAFETY: each window lies inside `source`.
             let pixels: [*const f32; ROWS] = self
                 .source_offsets
-                .map(|offset| unsafe { self.source.as_ptr().add(offset + row * self.row_stride) });
+                .map(|offset| unsafe { self.source.as_ptr().add(offset as usize + row * self.row_stride) });
             for k in 0..self.run {
                 // SAFETY: `weights` has advanced by `width` for each of fewer than `rows * run` steps.
                 let factors: [S::Vector; VECTORS] =
@@ -75,12 +77,12 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
         }
 
         let zero = simd.splat(0.0);
-        for (row, offset) in self.target_offsets.into_iter().enumerate() {
+        for (row, offset) in self.target_offsets.iter().enumerate() {
             // In this order a NaN stays one, as in PyTorch. The sums are read by value: a reference to them would keep
             // them in memory all through the loop above.
             let sums = if self.relu { sums[row].map(|sum| simd.maximum(zero, sum)) } else { sums[row] };
             // SAFETY: `channels` floats from `offset` on lie inside `target`.
-            let target = unsafe { self.target.as_mut_ptr().add(offset).cast::<f32>() };
+            let target = unsafe { self.target.as_mut_ptr().add(*offset as usize).cast::<f32>() };
             if self.channels == width {
                 for (v, sum) in sums.iter().enumerate() {
                     // SAFETY: as above; all `width` floats are wanted.
@@ -158,8 +160,9 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
         let start = self.sums.as_mut_ptr().cast::<f32>();
         let mut sums = [[simd.splat(0.0); VECTORS]; ROWS];
         if self.add {
-            // SAFETY: all `ROWS` rows of `width` floats lie inside `sums`, initialised since there is something to add to.
             sums = std::array::from_fn(|row| {
+                // SAFETY: all `ROWS` rows of `width` floats lie inside `sums`, and are initialised if there is something to
+                // add to.
                 std::array::from_fn(|v| unsafe { simd.load(start.add(place(row, v)).cast_const()) })
             });
         }

@@ -9,7 +9,10 @@ use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd};
 
 /// Computes the target images of a few padded source images.
 pub(crate) struct Windows<'a> {
+    /// Lists the pixels of at least `images` images.
     pub(crate) plan: &'a Plan,
+    /// Target pixels of one image in each phase.
+    pub(crate) pixels: &'a [usize],
     pub(crate) weights: &'a PackedWeights,
     pub(crate) relu: bool,
     pub(crate) images: usize,
@@ -39,7 +42,7 @@ impl Windows<'_> {
     #[inline(always)]
     fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, number: usize, panel: Panel) {
         let phase = &self.plan.phases[number];
-        let pixels = self.images * phase.source_offsets.len();
+        let pixels = self.images * self.pixels[number];
         let tiles = pixels.div_ceil(S::TILE_ROWS);
         let mut first = 0;
         for tile in 1..=tiles {
@@ -68,27 +71,21 @@ impl Windows<'_> {
     fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(&mut self, simd: S, tile: &Tile) {
         let Tile { phase, number, panel, first } = *tile;
         let channels = self.plan.source.channels;
-        let per_image = phase.source_offsets.len();
-        let (mut image, mut pixel) = (first / per_image, first % per_image);
-        let mut source_offsets = [0; ROWS];
-        let mut target_offsets = [0; ROWS];
-        for (source, target) in source_offsets.iter_mut().zip(&mut target_offsets) {
-            *source = image * self.plan.padded.len() + phase.source_offsets[pixel];
-            *target = image * self.plan.target.len() + phase.target_offsets[pixel] + panel.channel;
-            pixel += 1;
-            if pixel == per_image {
-                (image, pixel) = (image + 1, 0);
-            }
-        }
+        // References into the lists: were the offsets copied here, the tile would have to wait for the stores.
+        let (Some(source_offsets), Some(target_offsets)) =
+            (phase.source_offsets[first..].first_chunk(), phase.target_offsets[first..].first_chunk())
+        else {
+            unreachable!("a tile ends at the last pixel");
+        };
         simd.vectorize(WindowTile::<ROWS, VECTORS> {
             source: self.source,
-            source_offsets: &source_offsets,
+            source_offsets,
             rows: phase.rows(),
             row_stride: self.plan.padded.row(),
             run: phase.kernel_columns.len() * channels,
             weights: self.weights.panel(number, phase.depth(channels), panel, S::LANES),
             bias: self.weights.bias(panel, S::LANES),
-            target: self.target,
+            target: &mut self.target[panel.channel..],
             target_offsets,
             channels: panel.channels,
             relu: self.relu,

@@ -22,7 +22,7 @@ use crate::ops::use_own_kernels;
 /// assert!((losses.into_scalar_at(0) - 10.0 * std::f32::consts::LN_2).abs() < 1e-5);
 /// # trait At { fn into_scalar_at(self, row: usize) -> f32; }
 /// # impl At for Tensor<1> {
-/// #     fn into_scalar_at(self, row: usize) -> f32 { self.into_data().to_vec::<f32>().unwrap()[row] }
+/// #     fn into_scalar_at(self, row: usize) -> f32 { self.into_data().try_to_vec::<f32>().unwrap()[row] }
 /// # }
 /// ```
 ///

@@ -1,5 +1,5 @@
 //! Shared by the tests: deterministic data, forced instruction sets, and gradients of a layer.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::sync::{Mutex, PoisonError};
 
@@ -50,7 +50,7 @@ pub(crate) fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D], device
 }
 
 pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().to_vec().unwrap()
+    tensor.into_data().try_to_vec().unwrap()
 }
 
 /// `conv2d`, `conv_transpose2d` or one of their references.
