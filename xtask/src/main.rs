@@ -10,6 +10,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
   check                the quick part of it: format and lints
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
+  bench kernels [...]  each convolution against the machine's peak
   bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it";
 
 fn main() -> ExitCode {
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         ["test"] => check().and_then(|()| test()),
         ["check"] => check(),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
+        ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
         ["bench", "metrics", rest @ ..] => bench("unbraid-metrics", "scores", rest),
         _ => {
             eprintln!("{USAGE}");
