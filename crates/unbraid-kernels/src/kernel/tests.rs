@@ -1,7 +1,8 @@
 //! The slice kernels against the definition of a convolution, without burn: small enough for Miri.
 //!
-//! `MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p
-//! unbraid-kernels --lib kernel::tests` (rayon's queues pass the tree-borrows model only, and its threads never end).
+//! `RAYON_NUM_THREADS=1 MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri
+//! test -p unbraid-kernels --lib kernel::tests` (rayon's queues pass the tree-borrows model only, and its threads never
+//! end).
 
 use super::*;
 use crate::geometry::{Filter, Image, Layer, contracted};
@@ -43,10 +44,14 @@ fn both_directions_and_their_gradients_follow_the_definition() {
     for (fine_channels, coarse_channels, kernel, stride, padding) in
         [(1, 5, 4, 2, 1), (3, 17, 3, 2, 0), (5, 2, 2, 1, 1), (9, 33, 4, 2, 1), (2, 3, 2, 3, 0)]
     {
-        let size = 6;
+        // Miri is a thousand times slower, and has only the plain instruction set, with vectors of four.
+        let (size, batch) = if cfg!(miri) { (4, 1) } else { (6, 3) };
+        if cfg!(miri) && coarse_channels > 5 {
+            continue;
+        }
         let small = contracted(size, kernel, stride, padding).unwrap();
         let layer = &Layer {
-            batch: 3,
+            batch,
             fine: Image { height: size, width: size, channels: fine_channels },
             coarse: Image { height: small, width: small, channels: coarse_channels },
             filter: Filter { size: [kernel; 2], stride: [stride; 2], padding: [padding; 2] },
