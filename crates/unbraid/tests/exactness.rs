@@ -1,4 +1,5 @@
 //! The same seed gives the same bytes: twice, on any number of threads, and whether or not the run was interrupted.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

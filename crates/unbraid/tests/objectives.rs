@@ -2,6 +2,7 @@
 //!
 //! The file stands in the directory that UNBRAID_SHARED names, by default `shared` beside the workspace; without it the
 //! tests say so and pass.
+#![allow(clippy::unwrap_used)]
 
 use burn::tensor::{Device, Tensor, TensorData};
 use serde_json::Value;

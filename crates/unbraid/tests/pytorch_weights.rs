@@ -1,4 +1,5 @@
 //! Weights that PyTorch wrote give here what PyTorch computed with them (tests/fixtures/make_burgess.py).
+#![allow(clippy::unwrap_used)]
 
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::PathBuf;

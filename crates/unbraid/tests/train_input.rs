@@ -1,4 +1,5 @@
 //! Wrong requests: one clear message each, exit code 2, and nothing changed.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

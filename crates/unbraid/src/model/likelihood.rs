@@ -26,7 +26,7 @@ enum Family {
 #[derive(Clone, Debug)]
 enum LogScale {
     Fixed(f64),
-    Learned(Parameter<1>),
+    Learned(Box<Parameter<1>>),
 }
 
 impl Likelihood {
@@ -35,9 +35,12 @@ impl Likelihood {
         let log_scale = |scale: &Scale| match scale {
             Scale::Fixed(scale) => LogScale::Fixed(scale.ln()),
             // A scale of one, as good a start as any: it adapts within some hundred steps.
-            Scale::Learned(_) => {
-                LogScale::Learned(Parameter::new("likelihood.log_scale".into(), vec![0.0], [1], device))
-            }
+            Scale::Learned(_) => LogScale::Learned(Box::new(Parameter::new(
+                "likelihood.log_scale".into(),
+                vec![0.0],
+                [1],
+                device,
+            ))),
         };
         match config {
             LikelihoodConfig::Bernoulli {} => {
@@ -90,14 +93,14 @@ impl Likelihood {
 
     pub(super) fn parameter(&self) -> Option<&dyn NamedParameter> {
         match &self.log_scale {
-            Some(LogScale::Learned(parameter)) => Some(parameter),
+            Some(LogScale::Learned(parameter)) => Some(parameter.as_ref()),
             _ => None,
         }
     }
 
     pub(super) fn parameter_mut(&mut self) -> Option<&mut dyn NamedParameter> {
         match &mut self.log_scale {
-            Some(LogScale::Learned(parameter)) => Some(parameter),
+            Some(LogScale::Learned(parameter)) => Some(parameter.as_mut()),
             _ => None,
         }
     }

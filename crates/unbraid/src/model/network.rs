@@ -30,7 +30,7 @@ struct Encoder {
 
 #[derive(Clone, Debug)]
 enum PosteriorHeads {
-    Separate { mean: LinearLayer, log_variance: LinearLayer },
+    Separate { mean: LinearLayer, log_variance: Box<LinearLayer> },
     Interleaved(LinearLayer),
 }
 
@@ -204,7 +204,7 @@ impl Encoder {
         let heads = match &table.heads {
             Heads::Separate => PosteriorHeads::Separate {
                 mean: head("encoder.mean", blueprint.units),
-                log_variance: head("encoder.log_variance", blueprint.units),
+                log_variance: Box::new(head("encoder.log_variance", blueprint.units)),
             },
             Heads::Interleaved(name) => PosteriorHeads::Interleaved(head(name, 2 * blueprint.units)),
         };
@@ -229,7 +229,7 @@ impl Decoder {
 impl PosteriorHeads {
     fn layers(&self) -> impl Iterator<Item = &LinearLayer> {
         let (first, second) = match self {
-            Self::Separate { mean, log_variance } => (mean, Some(log_variance)),
+            Self::Separate { mean, log_variance } => (mean, Some(log_variance.as_ref())),
             Self::Interleaved(head) => (head, None),
         };
         [first].into_iter().chain(second)
@@ -237,7 +237,7 @@ impl PosteriorHeads {
 
     fn layers_mut(&mut self) -> impl Iterator<Item = &mut LinearLayer> {
         let (first, second) = match self {
-            Self::Separate { mean, log_variance } => (mean, Some(log_variance)),
+            Self::Separate { mean, log_variance } => (mean, Some(log_variance.as_mut())),
             Self::Interleaved(head) => (head, None),
         };
         [first].into_iter().chain(second)

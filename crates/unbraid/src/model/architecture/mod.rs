@@ -180,7 +180,7 @@ fn reduced(images: ImageShape, halvings: u32, channels: usize) -> ImageShape {
 
 fn check_size(architecture: &'static str, images: ImageShape, halvings: u32) -> Result<(), ModelError> {
     let step = 1 << halvings;
-    if images.height % step == 0 && images.width % step == 0 && images.values() > 0 {
+    if images.height.is_multiple_of(step) && images.width.is_multiple_of(step) && images.values() > 0 {
         return Ok(());
     }
     let nearest = |size: usize| size.div_ceil(step).max(1) * step;
