@@ -62,9 +62,13 @@ pub fn images(
         decode_to_file(&directory, key, total, decode)?;
         return ByteImages::in_file(values_per_image, len, &file_of(&directory, key), 0);
     }
-    // Grown as bytes arrive, not reserved from a number in a file.
-    let mut bytes = Vec::new();
+    // Not reserved from a number in a file; but once a tenth has really arrived the number is believed, as growing step
+    // by step would take twice the memory in the end.
+    let mut bytes: Vec<u8> = Vec::new();
     decode(&mut |piece| {
+        if bytes.len() as u64 >= total / 10 && (bytes.capacity() as u64) < total {
+            bytes.reserve_exact(total as usize - bytes.len());
+        }
         bytes.extend_from_slice(piece);
         Ok(())
     })?;

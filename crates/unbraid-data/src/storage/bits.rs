@@ -3,11 +3,16 @@
 use std::fmt;
 
 /// Images of zeros and ones. The first pixel is the lowest bit of the first byte; each image starts at a new byte.
+///
+/// They lie in blocks of a few megabytes: growing one large array would need twice its memory while it moves.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BitImages {
     values_per_image: usize,
-    bits: Vec<u8>,
+    /// Whole images; all blocks but the last have [`BitImages::images_per_block`] of them.
+    blocks: Vec<Vec<u8>>,
 }
+
+const BYTES_PER_BLOCK: usize = 4 << 20;
 
 /// Shows how many images there are, not their pixels.
 impl fmt::Debug for BitImages {
@@ -37,7 +42,11 @@ impl BitImages {
     /// No image yet.
     pub fn new(values_per_image: usize) -> Self {
         assert!(values_per_image > 0, "an image has at least one pixel");
-        Self { values_per_image, bits: Vec::new() }
+        Self { values_per_image, blocks: Vec::new() }
+    }
+
+    fn images_per_block(&self) -> usize {
+        (BYTES_PER_BLOCK / self.bytes_per_image()).max(1)
     }
 
     fn bytes_per_image(&self) -> usize {
@@ -46,12 +55,13 @@ impl BitImages {
 
     /// The number of images.
     pub fn len(&self) -> usize {
-        self.bits.len() / self.bytes_per_image()
+        let Some((last, full)) = self.blocks.split_last() else { return 0 };
+        full.len() * self.images_per_block() + last.len() / self.bytes_per_image()
     }
 
     /// Whether there is no image.
     pub fn is_empty(&self) -> bool {
-        self.bits.is_empty()
+        self.blocks.is_empty()
     }
 
     /// Appends whole images of one byte a pixel. Fails with the first byte that is neither 0 nor 1; the images before
@@ -64,21 +74,18 @@ impl BitImages {
     /// If `pixels` is not a whole number of images.
     pub fn push(&mut self, pixels: &[u8]) -> Result<(), u8> {
         assert_eq!(pixels.len() % self.values_per_image, 0, "whole images");
+        let block_bytes = self.images_per_block() * self.bytes_per_image();
+        let mut packed = Vec::with_capacity(self.bytes_per_image());
         for image in pixels.chunks_exact(self.values_per_image) {
-            let (eights, rest) = image.as_chunks::<8>();
-            for eight in eights {
-                let word = u64::from_le_bytes(*eight);
-                if word & !0x0101_0101_0101_0101 != 0 {
-                    return Err(*eight.iter().find(|&&byte| byte > 1).unwrap_or(&0));
+            packed.clear();
+            pack(image, &mut packed)?;
+            match self.blocks.last_mut() {
+                Some(block) if block.len() < block_bytes => block.extend_from_slice(&packed),
+                _ => {
+                    let mut block = Vec::with_capacity(block_bytes);
+                    block.extend_from_slice(&packed);
+                    self.blocks.push(block);
                 }
-                // Moves bit 8 i to bit 56 + i: each of the eight ones of the factor shifts one byte into the top byte.
-                self.bits.push((word.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8);
-            }
-            if let Some(&byte) = rest.iter().find(|&&byte| byte > 1) {
-                return Err(byte);
-            }
-            if !rest.is_empty() {
-                self.bits.push(rest.iter().enumerate().fold(0, |bits, (i, &pixel)| bits | pixel << i));
             }
         }
         Ok(())
@@ -86,7 +93,8 @@ impl BitImages {
 
     /// The packed bytes of image `index`.
     pub fn packed(&self, index: usize) -> &[u8] {
-        &self.bits[index * self.bytes_per_image()..][..self.bytes_per_image()]
+        let (block, place) = (index / self.images_per_block(), index % self.images_per_block());
+        &self.blocks[block][place * self.bytes_per_image()..][..self.bytes_per_image()]
     }
 
     /// Writes image `index` as zeros and ones.
@@ -99,13 +107,35 @@ impl BitImages {
 
     /// Bytes of main memory.
     pub fn memory(&self) -> usize {
-        self.bits.capacity()
+        self.blocks.iter().map(Vec::capacity).sum()
     }
 
-    /// Gives back the memory that growing left unused.
+    /// Gives back the memory that the last block has not used.
     pub fn shrink(&mut self) {
-        self.bits.shrink_to_fit();
+        if let Some(last) = self.blocks.last_mut() {
+            last.shrink_to_fit();
+        }
     }
+}
+
+/// Packs one image; fails with the first byte that is neither 0 nor 1.
+fn pack(image: &[u8], packed: &mut Vec<u8>) -> Result<(), u8> {
+    let (eights, rest) = image.as_chunks::<8>();
+    for eight in eights {
+        let word = u64::from_le_bytes(*eight);
+        if word & !0x0101_0101_0101_0101 != 0 {
+            return Err(*eight.iter().find(|&&byte| byte > 1).unwrap_or(&0));
+        }
+        // Moves bit 8 i to bit 56 + i: each of the eight ones of the factor shifts one byte into the top byte.
+        packed.push((word.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8);
+    }
+    if let Some(&byte) = rest.iter().find(|&&byte| byte > 1) {
+        return Err(byte);
+    }
+    if !rest.is_empty() {
+        packed.push(rest.iter().enumerate().fold(0, |bits, (i, &pixel)| bits | pixel << i));
+    }
+    Ok(())
 }
 
 /// Unpacks one image.
@@ -136,6 +166,24 @@ mod tests {
     fn a_pixel_that_is_neither_black_nor_white_is_named() {
         assert_eq!(BitImages::new(9).push(&[0, 1, 255, 0, 0, 0, 0, 0, 0]), Err(255));
         assert_eq!(BitImages::new(9).push(&[0, 1, 0, 0, 0, 0, 0, 0, 2]), Err(2));
+    }
+
+    /// Images of 3 MB each: one to a block.
+    #[test]
+    fn images_fill_one_block_after_the_other() {
+        let values = 24_000_000;
+        let mut images = BitImages::new(values);
+        let mut image = vec![0; values];
+        for index in 0..3 {
+            image[index] = 1;
+            images.push(&image).unwrap();
+            image[index] = 0;
+        }
+        images.shrink();
+        assert_eq!((images.len(), images.blocks.len()), (3, 3));
+        for index in 0..3 {
+            assert_eq!(images.packed(index)[0], 1 << index);
+        }
     }
 
     proptest! {
