@@ -18,7 +18,7 @@ pub struct DiagonalGaussian {
 }
 
 impl DiagonalGaussian {
-    /// From the encoder's two outputs; the log-variance goes through [`bounded`].
+    /// From the encoder's two outputs; the log-variance goes through `bounded`, which keeps it finite.
     pub fn new(mean: Tensor<2>, log_variance: Tensor<2>) -> Self {
         Self { mean, log_variance: bounded(log_variance) }
     }
