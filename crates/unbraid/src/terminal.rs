@@ -2,7 +2,8 @@
 
 use crate::run::Watcher;
 use crate::train::Row;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -110,9 +111,13 @@ impl Watcher for TrainingDisplay {
             return;
         }
         let style = ProgressStyle::with_template(
-            "step {human_pos}/{human_len} {wide_bar} {msg}  {per_sec:>12}  {eta:>4} left",
+            "step {human_pos}/{human_len} {wide_bar} {msg}  {rate} steps/s  {eta:>4} left",
         )
         .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
+            // A bar that cannot be drawn is no reason to stop training.
+            let _ = write!(text, "{:.1}", state.per_sec());
+        })
         .progress_chars("━╸ ");
         self.bar.set_style(style);
         self.bar.set_length(steps);
