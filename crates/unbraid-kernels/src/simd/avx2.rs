@@ -24,7 +24,7 @@ fn vectorized<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
 }
 
 // SAFETY, for every block below: a value of `Avx2` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks)]
+#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
 impl Simd for Avx2 {
     type Vector = __m256;
     const LANES: usize = 8;

@@ -24,7 +24,7 @@ fn vectorized<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
 }
 
 // SAFETY, for every block below: a value of `Avx512` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks)]
+#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
 impl Simd for Avx512 {
     type Vector = __m512;
     const LANES: usize = 16;

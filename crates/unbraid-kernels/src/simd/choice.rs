@@ -50,7 +50,7 @@ impl InstructionSet {
             #[cfg(target_arch = "aarch64")]
             Self::Neon => super::neon::Neon::detect().is_some(),
             Self::Scalar => true,
-            #[allow(unreachable_patterns)]
+            #[allow(unreachable_patterns, reason = "what is left over depends on the architecture")]
             _ => false,
         }
     }

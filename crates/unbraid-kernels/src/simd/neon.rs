@@ -24,7 +24,7 @@ fn vectorized<K: Kernel>(simd: Neon, kernel: K) -> K::Output {
 }
 
 // SAFETY, for every block below: a value of `Neon` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks)]
+#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
 impl Simd for Neon {
     type Vector = float32x4_t;
     const LANES: usize = 4;

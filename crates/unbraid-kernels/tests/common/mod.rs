@@ -1,5 +1,9 @@
 //! Shared by the tests: deterministic data, forced instruction sets, and gradients of a layer.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses some of it, and a test fails by panicking"
+)]
 
 use std::sync::{Mutex, PoisonError};
 

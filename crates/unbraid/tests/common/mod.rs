@@ -1,5 +1,5 @@
 //! Shared by the tests of `unbraid train`: a run of milliseconds a step, and what to compare of two runs.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses some of it")]
 
 use assert_cmd::Command;
 use std::fs;
