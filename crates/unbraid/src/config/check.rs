@@ -1,6 +1,8 @@
 //! Numbers that cannot be right are refused before any work starts.
 
-use super::{ArchitectureConfig, Config, ConfigError, LikelihoodConfig, ObjectiveConfig, Scale};
+use super::{
+    ArchitectureConfig, Config, ConfigError, LatentsConfig, LikelihoodConfig, ObjectiveConfig, Scale,
+};
 use unbraid_data::DataSet;
 
 type Result<T = ()> = std::result::Result<T, ConfigError>;
@@ -35,14 +37,7 @@ impl Config {
 
     fn check_model(&self) -> Result {
         let model = &self.model;
-        at_least_one("model.latents.continuous", model.latents.continuous as u64)?;
-        if !model.latents.categorical.is_empty() {
-            return Err(ConfigError::value(
-                "model.latents.categorical",
-                format!("{:?}", model.latents.categorical),
-                format!("[], since objective `{}` has no categorical units", self.objective.name()),
-            ));
-        }
+        check_latents(&model.latents)?;
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
                 for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {
@@ -105,6 +100,26 @@ impl Config {
     }
 }
 
+fn check_latents(latents: &LatentsConfig) -> Result {
+    let LatentsConfig { continuous, categorical, temperature } = latents;
+    if *continuous == 0 && categorical.is_empty() {
+        let expected = "at least 1, or a unit in model.latents.categorical";
+        return Err(ConfigError::value("model.latents.continuous", 0, expected));
+    }
+    if let Some(classes) = categorical.iter().find(|classes| **classes < 2) {
+        let key = "model.latents.categorical";
+        return Err(ConfigError::value(key, classes, "at least 2 classes for each unit"));
+    }
+    match temperature {
+        Some(temperature) if categorical.is_empty() => {
+            let expected = "nothing, since there are no categorical units";
+            Err(ConfigError::value("model.latents.temperature", temperature, expected))
+        }
+        Some(temperature) => positive("model.latents.temperature", *temperature),
+        None => Ok(()),
+    }
+}
+
 fn at_least_one(key: &str, value: u64) -> Result {
     if value == 0 { Err(ConfigError::value(key, value, "at least 1")) } else { Ok(()) }
 }
@@ -130,7 +145,9 @@ mod tests {
             ("objective.beta=nan", "objective.beta"),
             ("objective.beta=inf", "objective.beta"),
             ("model.latents.continuous=0", "model.latents.continuous"),
-            ("model.latents.categorical=[10]", "model.latents.categorical"),
+            ("model.latents.categorical=[10, 1]", "model.latents.categorical"),
+            ("model.latents.temperature=0.5", "model.latents.temperature"),
+            ("model.latents={ categorical = [2], temperature = 0 }", "model.latents.temperature"),
             ("model.likelihood={ name = \"gaussian\", scale = 0 }", "model.likelihood.scale"),
             ("model.architecture={ name = \"mlp\", encoder = [], decoder = [3] }", "encoder"),
             ("model.architecture={ name = \"mlp\", encoder = [3], decoder = [0] }", "decoder"),

@@ -6,8 +6,10 @@
 
 pub mod architecture;
 mod batch_norm;
+mod categorical;
 mod error;
 mod initializer;
+mod latents;
 mod layers;
 mod likelihood;
 mod network;
@@ -17,7 +19,9 @@ mod weights;
 
 pub use architecture::Blueprint;
 pub use batch_norm::BatchStatistics;
+pub use categorical::{Categorical, gumbel};
 pub use error::ModelError;
+pub use latents::{Noise, NoiseSource, Posterior, Sample};
 pub use layers::Pass;
 pub use likelihood::Likelihood;
 pub use network::Network;

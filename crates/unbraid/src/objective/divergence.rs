@@ -3,7 +3,8 @@
 use super::{Evidence, Term};
 use burn::tensor::Tensor;
 
-/// `kl`: mean over the batch of KL(q(z|x) || p(z)), summed over the units (Kingma & Welling 2014, eq. 10).
+/// `kl`: mean over the batch of KL(q(z, c|x) || p(z) p(c)), summed over the units (Kingma & Welling 2014, eq. 10). Given an
+/// image, the units are independent, so that those of categorical units simply add up (Dupont 2018, eq. 5).
 #[derive(Clone, Copy, Debug)]
 pub struct Divergence;
 
@@ -13,6 +14,10 @@ impl Term for Divergence {
     }
 
     fn value(&self, evidence: &Evidence) -> Tensor<1> {
-        evidence.divergence.clone().sum()
+        let continuous = evidence.divergence.clone().sum();
+        match &evidence.categorical_divergence {
+            None => continuous,
+            Some(categorical) => continuous + categorical.clone().sum(),
+        }
     }
 }

@@ -9,27 +9,35 @@ mod divergence;
 pub use divergence::Divergence;
 
 use crate::config::ObjectiveConfig;
-use crate::model::DiagonalGaussian;
+use crate::model::{Categorical, DiagonalGaussian};
 use burn::tensor::Tensor;
 use std::fmt::Debug;
 
 /// What a pass through the network leaves for the terms to judge.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// q(z|x) of each image of the batch.
+    /// q(z|x) of each image of the batch: the continuous units.
     pub posterior: DiagonalGaussian,
     /// One sample of it, `[batch, units]`, the one that was decoded.
     pub sample: Tensor<2>,
-    /// KL(q(z|x) || p(z)) of each unit, mean over the batch, `[units]`.
+    /// KL(q(z|x) || p(z)) of each continuous unit, mean over the batch, `[units]`.
     pub divergence: Tensor<1>,
+    /// KL(q(c|x) || uniform) of each categorical unit, mean over the batch; `None` without such units.
+    pub categorical_divergence: Option<Tensor<1>>,
 }
 
 impl Evidence {
     /// From a posterior and the sample that was drawn from it.
     pub fn new(posterior: DiagonalGaussian, sample: Tensor<2>) -> Self {
-        let units = sample.dims()[1];
-        let divergence = posterior.divergence_from_standard_normal().mean_dim(0).reshape([units]);
-        Self { posterior, sample, divergence }
+        let divergence = posterior.divergence_from_standard_normal().mean_dim(0).squeeze_dim(0);
+        Self { posterior, sample, divergence, categorical_divergence: None }
+    }
+
+    /// The same with categorical units.
+    pub fn with_categorical(mut self, units: &[Categorical]) -> Self {
+        let divergences = units.iter().map(|unit| unit.divergence_from_uniform().mean()).collect::<Vec<_>>();
+        self.categorical_divergence = (!divergences.is_empty()).then(|| Tensor::cat(divergences, 0));
+        self
     }
 }
 
@@ -57,8 +65,10 @@ pub struct Losses {
     pub reconstruction: Tensor<1>,
     /// Each term before weighting.
     pub terms: Vec<Tensor<1>>,
-    /// KL of each unit.
+    /// KL of each continuous unit.
     pub divergence: Tensor<1>,
+    /// KL of each categorical unit.
+    pub categorical_divergence: Option<Tensor<1>>,
 }
 
 impl Objective {
@@ -90,6 +100,8 @@ impl Objective {
             total = total + value.clone() * *weight;
             terms.push(value);
         }
-        Losses { total, reconstruction, terms, divergence: evidence.divergence.clone() }
+        let (divergence, categorical_divergence) =
+            (evidence.divergence.clone(), evidence.categorical_divergence.clone());
+        Losses { total, reconstruction, terms, divergence, categorical_divergence }
     }
 }

@@ -1,5 +1,6 @@
 //! The losses between two rows of the log, summed without loss of precision.
 
+use crate::config::LatentsConfig;
 use crate::model::{ModelError, StateTensor, Values};
 use crate::objective::Objective;
 
@@ -34,11 +35,13 @@ const SUMS: &str = "means.sums";
 const STEPS: &str = "means.steps";
 
 impl Means {
-    /// Nothing yet. The keys are the loss, the reconstruction, each term, and the KL of each unit.
-    pub fn new(objective: &Objective, units: usize) -> Self {
+    /// Nothing yet. The keys are the loss, the reconstruction, each term, and the KL of each unit, continuous ones first.
+    pub fn new(objective: &Objective, latents: &LatentsConfig) -> Self {
         let losses = ["loss", "reconstruction"].into_iter().chain(objective.term_names());
-        let units = (0..units).map(|unit| format!("train/kl_unit/{unit}"));
-        let keys: Vec<String> = losses.map(|name| format!("train/{name}")).chain(units).collect();
+        let units = (0..latents.continuous).map(|unit| format!("train/kl_unit/{unit}"));
+        let categorical = (0..latents.categorical.len()).map(|unit| format!("train/kl_categorical/{unit}"));
+        let keys: Vec<String> =
+            losses.map(|name| format!("train/{name}")).chain(units).chain(categorical).collect();
         Self { sums: vec![0.0; keys.len()], keys, steps: 0 }
     }
 
@@ -107,7 +110,8 @@ mod tests {
     use crate::config::ObjectiveConfig;
 
     fn means() -> Means {
-        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0 }), 2)
+        let latents = LatentsConfig { continuous: 2, ..LatentsConfig::default() };
+        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0 }), &latents)
     }
 
     #[test]

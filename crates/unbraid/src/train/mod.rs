@@ -11,11 +11,10 @@ pub use measurements::{Means, Row};
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::model::{ModelError, Network, Pass, StateTensor};
+use crate::model::{ModelError, Network, NoiseSource, Pass, StateTensor};
 use crate::objective::{Evidence, Losses, Objective};
 use burn::tensor::{Device, Tensor, TensorData};
-use rand_distr::{Distribution, StandardNormal};
-use unbraid_data::random::{Moment, Stream};
+use unbraid_data::random::Stream;
 use unbraid_data::{DataError, DataSet};
 
 /// Why training stopped before its end.
@@ -68,7 +67,8 @@ pub struct Trainer<'a> {
     objective: Objective,
     optimizer: Adam,
     batches: Batches,
-    noise: Stream,
+    noise: NoiseSource,
+    temperature: f64,
     pixel_noise: Stream,
     means: Means,
     step: u64,
@@ -118,9 +118,10 @@ impl<'a> Trainer<'a> {
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &network.parameters()),
             batches: Batches::new(&config.training, data.len(), config.seed),
-            noise: Stream::new(config.seed, "posterior noise"),
+            noise: NoiseSource::new(config.seed),
+            temperature: config.model.latents.temperature_or_default(),
             pixel_noise: Stream::new(config.seed, "pixel noise"),
-            means: Means::new(&objective, config.model.latents.continuous),
+            means: Means::new(&objective, &config.model.latents),
             data,
             network,
             objective,
@@ -135,16 +136,19 @@ impl<'a> Trainer<'a> {
     pub fn advance(&mut self) -> Result<f64, TrainError> {
         // Every random number is a function of the seed and the step, so that a resumed run draws the same ones.
         let images = self.batch(self.step).map_err(TrainError::Data)?;
-        let noise = self.noise(self.step, images.dims()[0]);
+        let noise =
+            self.noise.at(self.step, images.dims()[0], self.network.blueprint(), self.network.device());
 
         let mut statistics = Vec::new();
         let mut pass = Pass::Training(&mut statistics);
         let posterior = self.network.encode(images.clone(), &mut pass);
-        let sample = posterior.sample(noise);
-        let outputs = self.network.decode(sample.clone(), &mut pass);
+        let sample = posterior.sample(noise, self.temperature);
+        let outputs = self.network.decode(sample.joined(), &mut pass);
 
         let reconstruction = self.network.likelihood().negative_log_likelihood(outputs, images);
-        let losses = self.objective.evaluate(reconstruction, &Evidence::new(posterior, sample));
+        let evidence = Evidence::new(posterior.continuous, sample.continuous);
+        let evidence = evidence.with_categorical(&posterior.categorical);
+        let losses = self.objective.evaluate(reconstruction, &evidence);
         let mut gradients = losses.total.backward();
         let loss = self.measure(losses)?;
 
@@ -164,19 +168,16 @@ impl<'a> Trainer<'a> {
         Ok(Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device()))
     }
 
-    /// Standard normal numbers for the posterior samples of a step, `[batch, units]`.
-    fn noise(&self, step: u64, batch: usize) -> Tensor<2> {
-        let units = self.network.blueprint().units;
-        let values = normal(self.noise.at(step), batch * units);
-        Tensor::from_data(TensorData::new(values, [batch, units]), self.network.device())
-    }
-
     /// Adds the losses to the means of the row in progress; gives the total.
     fn measure(&mut self, losses: Losses) -> Result<f64, TrainError> {
-        let Losses { total, reconstruction, terms, divergence } = losses;
+        let Losses { total, reconstruction, terms, divergence, categorical_divergence } = losses;
         // One read for all of them: on a device other than the CPU, each would wait for the queue.
-        let all: Vec<Tensor<1>> =
-            [total, reconstruction].into_iter().chain(terms).chain([divergence]).collect();
+        let all: Vec<Tensor<1>> = [total, reconstruction]
+            .into_iter()
+            .chain(terms)
+            .chain([divergence])
+            .chain(categorical_divergence)
+            .collect();
         let values: Vec<f32> =
             Tensor::cat(all, 0).inner().into_data().try_into_vec().expect("losses are in single precision");
         match self.means.add(&values) {
@@ -219,10 +220,4 @@ impl<'a> Trainer<'a> {
         self.step = step;
         Ok(())
     }
-}
-
-/// Standard normal numbers of a moment, all from one sequence.
-fn normal(moment: Moment, length: usize) -> Vec<f32> {
-    let mut generator = moment.generator();
-    (0..length).map(|_| StandardNormal.sample(&mut generator)).collect()
 }
