@@ -7,8 +7,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use common::Bench;
 use serde_json::Value;
 use std::path::PathBuf;
-use unbraid::config::{LatentsConfig, Source};
-use unbraid::model::{Categorical, Network, NoiseSource, Pass, gumbel};
+use unbraid::config::Source;
+use unbraid::model::{Categorical, DiagonalGaussian, Network, NoiseSource, Pass, Posterior, gumbel};
 use unbraid_data::ImageShape;
 
 fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
@@ -122,7 +122,7 @@ fn every_architecture_takes_any_mixture_of_units() {
             let classes: Vec<usize> = posterior.categorical.iter().map(Categorical::classes).collect();
             assert_eq!(classes, categorical);
 
-            let noise = NoiseSource::new(1).at(0, 2, network.blueprint(), &device);
+            let noise = NoiseSource::new(1, "noise").at(0, &posterior);
             let sample = posterior.sample(noise, 0.67).joined();
             assert_eq!(sample.dims(), [2, continuous + categorical.iter().sum::<usize>()]);
             let outputs = network.decode(sample, &mut pass);
@@ -167,13 +167,11 @@ fn the_most_likely_entry_of_samples_follows_the_probabilities() {
     let probabilities = [0.1_f32, 0.6, 0.3];
     let count = 20_000;
     let logits = Tensor::<2>::from_floats([probabilities.map(f32::ln)], &device).repeat_dim(0, count);
-    let latents = LatentsConfig { continuous: 0, categorical: vec![3], temperature: None };
-    let config = Source { assignments: vec!["model.architecture=conv".to_owned()], ..Source::default() };
-    let mut config = config.resolve().unwrap().model;
-    config.latents = latents;
-    let blueprint = unbraid::model::Blueprint::new(&config, ImageShape::new(16, 16, 1)).unwrap();
-    let noise = NoiseSource::new(2).at(3, count, &blueprint, &device);
-    let samples = floats(Categorical::new(logits).sample(noise.gumbel[0].clone(), 0.67));
+    let empty = Tensor::zeros([count, 0], &device);
+    let continuous = DiagonalGaussian { mean: empty.clone(), log_variance: empty };
+    let posterior = Posterior { continuous, categorical: vec![Categorical::new(logits)] };
+    let noise = NoiseSource::new(2, "noise").at(3, &posterior);
+    let samples = floats(posterior.sample(noise, 0.67).joined());
     let mut shares = [0.0_f64; 3];
     for row in samples.chunks_exact(3) {
         let best = (0..3).max_by(|left, right| row[*left].total_cmp(&row[*right])).unwrap();

@@ -1,11 +1,9 @@
 //! Numbers that cannot be right are refused before any work starts.
 
-use super::{
-    ArchitectureConfig, Config, ConfigError, LatentsConfig, LikelihoodConfig, ObjectiveConfig, Scale,
-};
+use super::{ArchitectureConfig, Config, ConfigError, LatentsConfig, LikelihoodConfig, Scale};
 use unbraid_data::DataSet;
 
-type Result<T = ()> = std::result::Result<T, ConfigError>;
+pub(super) type Result<T = ()> = std::result::Result<T, ConfigError>;
 
 impl Config {
     /// Checks every value that can be judged without the data.
@@ -14,7 +12,7 @@ impl Config {
     /// On the first value that cannot be right, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
-        self.check_objective()?;
+        self.objective.check()?;
         self.check_optimizer()?;
         self.check_training()
     }
@@ -38,6 +36,13 @@ impl Config {
     fn check_model(&self) -> Result {
         let model = &self.model;
         check_latents(&model.latents)?;
+        if !model.latents.categorical.is_empty() && !self.objective.takes_categorical_units() {
+            return Err(ConfigError::value(
+                "model.latents.categorical",
+                format!("{:?}", model.latents.categorical),
+                format!("[], since `{}` is defined for continuous units only", self.objective.name()),
+            ));
+        }
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
                 for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {
@@ -60,13 +65,6 @@ impl Config {
                 positive("model.likelihood.scale", scale)
             }
             _ => Ok(()),
-        }
-    }
-
-    fn check_objective(&self) -> Result {
-        match self.objective {
-            ObjectiveConfig::Vae {} => Ok(()),
-            ObjectiveConfig::BetaVae { beta } => not_negative("objective.beta", beta),
         }
     }
 
@@ -120,16 +118,16 @@ fn check_latents(latents: &LatentsConfig) -> Result {
     }
 }
 
-fn at_least_one(key: &str, value: u64) -> Result {
+pub(super) fn at_least_one(key: &str, value: u64) -> Result {
     if value == 0 { Err(ConfigError::value(key, value, "at least 1")) } else { Ok(()) }
 }
 
-fn positive(key: &str, value: f64) -> Result {
+pub(super) fn positive(key: &str, value: f64) -> Result {
     let fits = value > 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number above 0")) }
 }
 
-fn not_negative(key: &str, value: f64) -> Result {
+pub(super) fn not_negative(key: &str, value: f64) -> Result {
     let fits = value >= 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number, 0 or more")) }
 }

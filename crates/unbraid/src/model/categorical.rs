@@ -16,6 +16,12 @@ impl Categorical {
         Self { log_probabilities: log_softmax(logits, 1) }
     }
 
+    /// The same distributions `times` times: all of them, then all of them again.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        Self { log_probabilities: self.log_probabilities.clone().repeat_dim(0, times) }
+    }
+
     /// Number of classes.
     pub fn classes(&self) -> usize {
         self.log_probabilities.dims()[1]

@@ -1,9 +1,8 @@
 //! Continuous and categorical units together: their posterior, the noise that samples it, and the samples.
 
-use super::architecture::Blueprint;
 use super::categorical::{Categorical, gumbel};
 use super::posterior::DiagonalGaussian;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use unbraid_data::random::Stream;
@@ -52,6 +51,23 @@ impl Posterior {
         }
     }
 
+    /// The mean of all units: of a categorical one, its probabilities.
+    pub fn mean(&self) -> Sample {
+        Sample {
+            continuous: self.continuous.mean.clone(),
+            categorical: self.categorical.iter().map(Categorical::probabilities).collect(),
+        }
+    }
+
+    /// The same posteriors `times` times: all of them, then all of them again.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        Self {
+            continuous: self.continuous.repeated(times),
+            categorical: self.categorical.iter().map(|unit| unit.repeated(times)).collect(),
+        }
+    }
+
     /// What stands for an image after training: the mean of the continuous units and the most likely class of the others.
     pub fn mode(&self) -> Sample {
         Sample {
@@ -73,24 +89,28 @@ impl Sample {
 }
 
 impl NoiseSource {
-    /// The streams of a run.
-    pub fn new(seed: u64) -> Self {
-        Self { normal: Stream::new(seed, "posterior noise"), gumbel: Stream::new(seed, "gumbel noise") }
+    /// The streams of a run for one purpose.
+    pub fn new(seed: u64, purpose: &str) -> Self {
+        let categories = format!("{purpose} of categories");
+        Self { normal: Stream::new(seed, purpose), gumbel: Stream::new(seed, &categories) }
     }
 
-    /// The noise of one step for a batch of images.
-    pub fn at(self, step: u64, batch: usize, blueprint: &Blueprint, device: &Device) -> Noise {
+    /// The noise of one step for these posteriors.
+    pub fn at(self, step: u64, posterior: &Posterior) -> Noise {
+        let [batch, units] = posterior.continuous.mean.dims();
+        let device = posterior.continuous.mean.device();
         let rows = |values: Vec<f32>, width: usize| {
-            Tensor::from_data(TensorData::new(values, [batch, width]), device)
+            Tensor::from_data(TensorData::new(values, [batch, width]), &device)
         };
         let mut generator = self.normal.at(step).generator();
-        let normal = (0..batch * blueprint.units).map(|_| StandardNormal.sample(&mut generator)).collect();
-        let gumbel = blueprint.categorical.iter().enumerate().map(|(unit, classes)| {
+        let normal = (0..batch * units).map(|_| StandardNormal.sample(&mut generator)).collect();
+        let gumbel = posterior.categorical.iter().enumerate().map(|(unit, categorical)| {
+            let classes = categorical.classes();
             let mut generator = self.gumbel.at(step).lane(unit as u64).generator();
             // The middles of 2^32 equal parts: never 0 or 1, where the Gumbel number is infinite.
             let mut draw = || gumbel((f64::from(generator.next_u32()) + 0.5) / 4_294_967_296.0) as f32;
-            rows((0..batch * classes).map(|_| draw()).collect(), *classes)
+            rows((0..batch * classes).map(|_| draw()).collect(), classes)
         });
-        Noise { normal: rows(normal, blueprint.units), gumbel: gumbel.collect() }
+        Noise { normal: rows(normal, units), gumbel: gumbel.collect() }
     }
 }

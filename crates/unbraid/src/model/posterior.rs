@@ -1,6 +1,7 @@
 //! The approximate posterior q(z|x) = N(mu(x), diag(sigma^2(x))).
 
 use burn::tensor::Tensor;
+use std::f64::consts::PI;
 
 /// Log-variances within this distance of zero pass unchanged: variances from 2e-9 to 5e8.
 const FREE: f64 = 20.0;
@@ -26,6 +27,23 @@ impl DiagonalGaussian {
     /// z = mu + sigma * noise (Kingma & Welling 2014, eq. 4), for standard normal noise.
     pub fn sample(&self, noise: Tensor<2>) -> Tensor<2> {
         self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * noise
+    }
+
+    /// The same posteriors `times` times: all of them, then all of them again.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        if times == 1 {
+            return self.clone();
+        }
+        let repeated = |tensor: &Tensor<2>| tensor.clone().repeat_dim(0, times);
+        Self { mean: repeated(&self.mean), log_variance: repeated(&self.log_variance) }
+    }
+
+    /// ln q(z|x) of each image and unit, of one row of `z` for each image: -1/2 ((z - mu)^2 / sigma^2 + ln sigma^2 +
+    /// ln 2 pi), `[batch, units]`.
+    pub fn log_density(&self, z: Tensor<2>) -> Tensor<2> {
+        let deviation = (z - self.mean.clone()) * (self.log_variance.clone() * -0.5).exp();
+        (deviation.clone() * deviation + self.log_variance.clone() + (2.0 * PI).ln()) * -0.5
     }
 
     /// KL(q(z|x) || N(0, 1)) = 1/2 (mu^2 + sigma^2 - ln sigma^2 - 1) of each image and unit (Kingma & Welling 2014,
