@@ -7,7 +7,7 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use serde_json::Value;
 use std::path::PathBuf;
-use unbraid::config::{LikelihoodConfig, ObjectiveConfig, Output, PriorConfig, Scale};
+use unbraid::config::{Initializer, LikelihoodConfig, ObjectiveConfig, Output, PriorConfig, Scale};
 use unbraid::model::{DiagonalGaussian, Likelihood};
 use unbraid::objective::{Evidence, Objective, Setting};
 use unbraid::prior::Prior;
@@ -77,7 +77,8 @@ fn vae_and_beta_vae_agree_with_double_precision() {
         let reconstruction = Tensor::from_floats([3.0, 5.0], &device);
         let prior = Prior::new(&PriorConfig::StandardNormal {}, 4, &device);
         let evidence = Evidence::new((0, 1000), &prior, posterior, sample, reconstruction);
-        let setting = Setting { seed: 0, units: 4, device: device.clone() };
+        let setting =
+            Setting { seed: 0, units: 4, initializer: Initializer::Pytorch, device: device.clone() };
         let losses = Objective::new(&config, &setting).evaluate(&evidence);
         let kl = value(&term["value"]);
         assert_close("kl", &floats(losses.terms[0].clone()), &[kl]);

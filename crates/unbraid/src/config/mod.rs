@@ -4,6 +4,7 @@
 //! single keys ([`Source`]). The resolved configuration, written out by [`Config::to_toml`], repeats the run alone.
 
 mod check;
+mod discriminator;
 mod error;
 mod layers;
 mod model;
@@ -12,13 +13,14 @@ mod presets;
 mod schedule;
 mod text;
 
+pub use discriminator::DiscriminatorConfig;
 pub use error::ConfigError;
 pub use layers::Source;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
     Output, PriorConfig, Scale,
 };
-pub use objective::ObjectiveConfig;
+pub use objective::{DiscriminatorBatch, EncoderKind, GeneratorLoss, ObjectiveConfig};
 pub use presets::{PRESETS, Preset};
 pub use schedule::{Linear, Schedule};
 

@@ -5,12 +5,20 @@
 //! list of them with weights that may change from step to step. Reductions are always the same: sum over pixels,
 //! channels and units, mean over the batch, in nats.
 
+mod adversarial_prior;
+mod adversary;
 mod evidence;
+mod factor_vae;
+mod joint_vae;
 mod kl;
 mod methods;
 mod term;
 
+pub use adversarial_prior::AdversarialPrior;
+pub use adversary::Adversary;
 pub use evidence::Evidence;
+pub use factor_vae::DiscriminatedTotalCorrelation;
+pub use joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
 pub use kl::{Kl, KlFromCapacity};
 pub use methods::Setting;
 pub use term::{Needs, Term};

@@ -142,7 +142,10 @@ impl<'a> Trainer<'a> {
         let network = Network::new(&config.model, data.shape(), config.seed, &device)?;
         let units = config.model.latents.continuous;
         let prior = Prior::new(&config.model.prior, units, &device);
-        let objective = Objective::new(&config.objective, &Setting { seed: config.seed, units, device });
+        let objective = Objective::new(
+            &config.objective,
+            &Setting { seed: config.seed, units, initializer: config.model.initializer, device },
+        );
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &network.parameters()),
             batches: Batches::new(&config.training, data.len(), config.seed),
