@@ -18,7 +18,9 @@ pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
     Output, PriorConfig, Scale,
 };
-pub use objective::ObjectiveConfig;
+pub use objective::{
+    DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig, ObjectiveConfig,
+};
 pub use presets::{PRESETS, Preset};
 pub use schedule::{Linear, Schedule};
 
