@@ -8,15 +8,17 @@ mod error;
 mod layers;
 mod model;
 mod presets;
+mod prior;
 mod text;
 
 pub use error::ConfigError;
 pub use layers::Source;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
-    Output, PriorConfig, Scale,
+    Output, Scale,
 };
 pub use presets::{PRESETS, Preset};
+pub use prior::{PriorConfig, VarianceRule, Variances};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
