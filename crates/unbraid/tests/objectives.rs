@@ -7,9 +7,10 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use serde_json::Value;
 use std::path::PathBuf;
-use unbraid::config::{LikelihoodConfig, ObjectiveConfig, Output, Scale};
+use unbraid::config::{LikelihoodConfig, ObjectiveConfig, Output, PriorConfig, Scale};
 use unbraid::model::{DiagonalGaussian, Likelihood};
-use unbraid::objective::{Evidence, Objective};
+use unbraid::objective::{Evidence, Objective, Setting};
+use unbraid::prior::Prior;
 
 /// Relative tolerance in single precision.
 const TOLERANCE: f64 = 1e-4;
@@ -64,7 +65,9 @@ fn vae_and_beta_vae_agree_with_double_precision() {
     let device = Device::flex().autodiff();
     let term = &golden["terms"]["kl_standard_normal"];
     let value = |value: &Value| value.as_f64().unwrap();
-    for (config, weight) in [(ObjectiveConfig::Vae {}, 1.0), (ObjectiveConfig::BetaVae { beta: 4.0 }, 4.0)] {
+    for (config, weight) in
+        [(ObjectiveConfig::Vae {}, 1.0), (ObjectiveConfig::BetaVae { beta: 4.0.into() }, 4.0)]
+    {
         let mean = matrix(&golden["mean"], &device).require_grad();
         let log_variance = matrix(&golden["log_variance"], &device).require_grad();
         let posterior = DiagonalGaussian::new(mean.clone(), log_variance.clone());
@@ -72,12 +75,15 @@ fn vae_and_beta_vae_agree_with_double_precision() {
         assert_close("sample", &floats(sample.clone()), &numbers(&golden["z"]));
 
         let reconstruction = Tensor::from_floats([3.0, 5.0], &device);
-        let losses = Objective::new(&config).evaluate(reconstruction, &Evidence::new(posterior, sample));
+        let prior = Prior::new(&PriorConfig::StandardNormal {}, 4, None, &device).unwrap();
+        let evidence = Evidence::new((0, 1000), &prior, posterior, sample, reconstruction);
+        let setting = Setting { seed: 0, units: 4, device: device.clone() };
+        let losses = Objective::new(&config, &setting).evaluate(&evidence);
         let kl = value(&term["value"]);
         assert_close("kl", &floats(losses.terms[0].clone()), &[kl]);
         assert_close("loss", &floats(losses.total.clone()), &[4.0 + weight * kl]);
         let per_unit: Vec<f64> = serde_json::from_value(term["per_unit"].clone()).unwrap();
-        assert_close("kl of each unit", &floats(losses.divergence.clone()), &per_unit);
+        assert_close("kl of each unit", &floats(losses.kl_of_units.clone()), &per_unit);
 
         let gradients = losses.total.backward();
         for (name, tensor) in [("grad_mean", mean), ("grad_log_variance", log_variance)] {

@@ -1,9 +1,9 @@
 //! Numbers that cannot be right are refused before any work starts.
 
-use super::{ArchitectureConfig, Config, ConfigError, LikelihoodConfig, ObjectiveConfig, Scale};
+use super::{ArchitectureConfig, Config, ConfigError, LikelihoodConfig, Scale};
 use unbraid_data::DataSet;
 
-type Result<T = ()> = std::result::Result<T, ConfigError>;
+pub(super) type Result<T = ()> = std::result::Result<T, ConfigError>;
 
 impl Config {
     /// Checks every value that can be judged without the data.
@@ -12,7 +12,7 @@ impl Config {
     /// On the first value that cannot be right, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
-        self.check_objective()?;
+        self.objective.check()?;
         self.check_optimizer()?;
         self.check_training()
     }
@@ -69,13 +69,6 @@ impl Config {
         }
     }
 
-    fn check_objective(&self) -> Result {
-        match self.objective {
-            ObjectiveConfig::Vae {} => Ok(()),
-            ObjectiveConfig::BetaVae { beta } => not_negative("objective.beta", beta),
-        }
-    }
-
     fn check_optimizer(&self) -> Result {
         let optimizer = &self.optimizer;
         positive("optimizer.learning_rate", optimizer.learning_rate)?;
@@ -106,16 +99,16 @@ impl Config {
     }
 }
 
-fn at_least_one(key: &str, value: u64) -> Result {
+pub(super) fn at_least_one(key: &str, value: u64) -> Result {
     if value == 0 { Err(ConfigError::value(key, value, "at least 1")) } else { Ok(()) }
 }
 
-fn positive(key: &str, value: f64) -> Result {
+pub(super) fn positive(key: &str, value: f64) -> Result {
     let fits = value > 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number above 0")) }
 }
 
-fn not_negative(key: &str, value: f64) -> Result {
+pub(super) fn not_negative(key: &str, value: f64) -> Result {
     let fits = value >= 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number, 0 or more")) }
 }

@@ -187,7 +187,7 @@ mod tests {
     fn assignments_take_toml_values_and_bare_words() {
         let config =
             set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0 });
+        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0.into() });
         let config = set(&["model.likelihood=laplace", "model.likelihood.scale=0.1", "seed = 7"]).unwrap();
         assert!(
             matches!(config.model.likelihood, LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } if scale == 0.1)

@@ -7,8 +7,10 @@ mod check;
 mod error;
 mod layers;
 mod model;
+mod objective;
 mod presets;
 mod prior;
+mod schedule;
 mod text;
 
 pub use error::ConfigError;
@@ -17,8 +19,10 @@ pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
     Output, Scale,
 };
+pub use objective::ObjectiveConfig;
 pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
+pub use schedule::{Linear, Schedule};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -44,29 +48,6 @@ pub struct Config {
     /// For how long, and what is written on the way.
     #[serde(default)]
     pub training: TrainingConfig,
-}
-
-/// What is minimised.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ObjectiveConfig {
-    /// Reconstruction and KL divergence (Kingma & Welling 2014).
-    Vae {},
-    /// The KL divergence weighted by `beta` (Higgins et al. 2017; Kumar et al. 2018, eq. 8).
-    BetaVae {
-        /// The weight; 1 is the VAE.
-        beta: f64,
-    },
-}
-
-impl ObjectiveConfig {
-    /// The word that selects it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Vae {} => "vae",
-            Self::BetaVae { .. } => "beta-vae",
-        }
-    }
 }
 
 /// Adam (Kingma & Ba 2015) with PyTorch's names and defaults, except for the learning rate.

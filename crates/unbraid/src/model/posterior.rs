@@ -29,12 +29,21 @@ impl DiagonalGaussian {
         self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * noise
     }
 
-    /// ln q(z|x) of each image and unit, `[batch, units]`.
+    /// The same posteriors `times` times: all of them, then all of them again.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        if times == 1 {
+            return self.clone();
+        }
+        let repeated = |tensor: &Tensor<2>| tensor.clone().repeat_dim(0, times);
+        Self { mean: repeated(&self.mean), log_variance: repeated(&self.log_variance) }
+    }
+
+    /// ln q(z|x) of each image and unit, of one row of `z` for each image: -1/2 ((z - mu)^2 / sigma^2 + ln sigma^2 +
+    /// ln 2 pi), `[batch, units]`.
     pub fn log_density(&self, z: Tensor<2>) -> Tensor<2> {
-        let deviation = z - self.mean.clone();
-        let log_variance = self.log_variance.clone();
-        let squared = deviation.clone() * deviation * log_variance.clone().neg().exp();
-        (squared + log_variance + (2.0 * PI).ln()) * -0.5
+        let deviation = (z - self.mean.clone()) * (self.log_variance.clone() * -0.5).exp();
+        (deviation.clone() * deviation + self.log_variance.clone() + (2.0 * PI).ln()) * -0.5
     }
 
     /// KL(q(z|x) || N(0, 1)) = 1/2 (mu^2 + sigma^2 - ln sigma^2 - 1) of each image and unit (Kingma & Welling 2014,

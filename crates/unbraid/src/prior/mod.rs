@@ -37,7 +37,7 @@ enum Kind {
     StandardNormal(StandardNormal),
     Anisotropic(Box<Anisotropic>),
     StudentT(StudentT),
-    Mixture(Mixture),
+    Mixture(Box<Mixture>),
     Sparse(Sparse),
 }
 
@@ -73,7 +73,7 @@ impl Prior {
                 Kind::StudentT(StudentT::new(*degrees_of_freedom))
             }
             PriorConfig::Mixture { positions, variance, weights } => {
-                Kind::Mixture(Mixture::new(positions, *variance, weights, device))
+                Kind::Mixture(Box::new(Mixture::new(positions, *variance, weights, device)))
             }
             PriorConfig::Sparse { gamma, sigma0, scale } => {
                 Kind::Sparse(Sparse::new(*gamma, *sigma0, *scale))
@@ -87,7 +87,7 @@ impl Prior {
             Kind::StandardNormal(family) => family,
             Kind::Anisotropic(family) => family.as_ref(),
             Kind::StudentT(family) => family,
-            Kind::Mixture(family) => family,
+            Kind::Mixture(family) => family.as_ref(),
             Kind::Sparse(family) => family,
         }
     }

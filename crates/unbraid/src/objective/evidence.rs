@@ -1,0 +1,76 @@
+//! What a pass through the network leaves for the terms to judge.
+
+use crate::model::DiagonalGaussian;
+use crate::prior::{Divergence, Prior};
+use burn::tensor::Tensor;
+
+/// All that a [`Term`](super::Term) can see of a step.
+#[derive(Clone, Debug)]
+pub struct Evidence<'a> {
+    /// Steps done before this one.
+    pub step: u64,
+    /// N, the number of images of the data set.
+    pub images: usize,
+    /// p(z).
+    pub prior: &'a Prior,
+    /// q(z|x) of each image of the batch.
+    pub posterior: DiagonalGaussian,
+    /// What was decoded, `[samples * batch, units]`: usually one sample of each posterior. Of several, the first of every
+    /// image come first, then the second of every image, and so on.
+    pub sample: Tensor<2>,
+    /// -ln p(x|z) of each row of `sample`.
+    pub reconstruction: Tensor<1>,
+    /// KL(q(z|x) || p(z)) of each image and unit.
+    pub divergence: Divergence,
+    /// As many samples of the prior as there are images in the batch, `[batch, units]`; for terms that need them.
+    pub prior_sample: Option<Tensor<2>>,
+    /// Samples of the posteriors of a second, independent batch, without gradient; for terms that need them.
+    pub second_sample: Option<Tensor<2>>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Of one step on `images` images, without what only some terms need.
+    pub fn new(
+        (step, images): (u64, usize),
+        prior: &'a Prior,
+        posterior: DiagonalGaussian,
+        sample: Tensor<2>,
+        reconstruction: Tensor<1>,
+    ) -> Self {
+        let batch = posterior.mean.dims()[0];
+        // Where there is no closed form, it is estimated from the first sample of each image.
+        let divergence = prior.divergence(&posterior, &sample.clone().narrow(0, 0, batch));
+        Self {
+            step,
+            images,
+            prior,
+            posterior,
+            sample,
+            reconstruction,
+            divergence,
+            prior_sample: None,
+            second_sample: None,
+        }
+    }
+
+    /// Number of images in the batch.
+    pub fn batch(&self) -> usize {
+        self.posterior.mean.dims()[0]
+    }
+
+    /// The samples of the prior.
+    ///
+    /// # Panics
+    /// If no term said that it needs them.
+    pub fn prior_sample(&self) -> Tensor<2> {
+        self.prior_sample.clone().expect("a term that needs samples of the prior says so")
+    }
+
+    /// The samples of the second batch.
+    ///
+    /// # Panics
+    /// If no term said that it needs them.
+    pub fn second_sample(&self) -> Tensor<2> {
+        self.second_sample.clone().expect("a term that needs a second batch says so")
+    }
+}
