@@ -14,7 +14,7 @@ use unbraid::objective::{
 use unbraid::prior::Prior;
 
 fn standard_normal() -> Prior {
-    Prior::new(&PriorConfig::StandardNormal {}, 4, &Device::flex().autodiff())
+    Prior::new(&PriorConfig::StandardNormal {}, 4, None, &Device::flex().autodiff()).unwrap()
 }
 
 fn setting() -> Setting {

@@ -43,6 +43,7 @@ impl Config {
                 format!("[], since objective `{}` has no categorical units", self.objective.name()),
             ));
         }
+        model.prior.check(model.latents.continuous)?;
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
                 for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {
