@@ -187,7 +187,7 @@ fn describe(
     meta.data_sha256 = hash.to_owned();
     meta.data_images = data.len();
     meta.image_shape = [shape.height, shape.width, shape.channels];
-    meta.parameters = trainer.network().parameters().iter().map(count).sum();
+    meta.parameters = trainer.parameters().iter().map(count).sum();
     meta.threads = compute.threads;
     meta.device.clone_from(&compute.device_name);
     meta

@@ -14,9 +14,9 @@ impl Config {
     /// On the first value that cannot be right, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
-        self.objective.check()?;
         self.check_optimizer()?;
-        self.check_training()
+        self.check_training()?;
+        self.objective.check(self.training.batch_size)
     }
 
     /// Checks what depends on the data.
@@ -45,6 +45,7 @@ impl Config {
                 format!("[], since `{}` is defined for continuous units only", self.objective.name()),
             ));
         }
+        model.prior.check(model.latents.continuous)?;
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
                 for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {

@@ -43,3 +43,25 @@ impl DiscriminatorConfig {
         Config::check_adam("objective.discriminator", &self.optimizer())
     }
 }
+
+/// Which batch FactorVAE's discriminator sees permuted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiscriminatorBatch {
+    /// A second one, independent of the first (Kim & Mnih 2018, Algorithm 2).
+    #[default]
+    Second,
+    /// The one that the network trains on: disentanglement_lib.
+    Same,
+}
+
+/// How an encoder plays against a discriminator D of prior samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GeneratorLoss {
+    /// It minimises -ln D(z).
+    #[default]
+    NonSaturating,
+    /// It minimises ln(1 - D(z)).
+    Minimax,
+}

@@ -10,18 +10,22 @@ mod layers;
 mod model;
 mod objective;
 mod presets;
+mod prior;
 mod schedule;
 mod text;
 
-pub use discriminator::DiscriminatorConfig;
+pub use discriminator::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss};
 pub use error::ConfigError;
 pub use layers::Source;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
-    Output, PriorConfig, Scale,
+    Output, Scale,
 };
-pub use objective::{DiscriminatorBatch, EncoderKind, GeneratorLoss, ObjectiveConfig};
+pub use objective::{
+    DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig, ObjectiveConfig,
+};
 pub use presets::{PRESETS, Preset};
+pub use prior::{PriorConfig, VarianceRule, Variances};
 pub use schedule::{Linear, Schedule};
 
 use serde::{Deserialize, Serialize};

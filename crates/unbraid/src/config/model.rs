@@ -1,5 +1,6 @@
 //! The `[model]` table.
 
+use super::PriorConfig;
 use serde::{Deserialize, Serialize};
 
 /// The networks and distributions.
@@ -208,12 +209,4 @@ pub enum Output {
     Sigmoid,
     /// As it is, for data that is not confined.
     Linear,
-}
-
-/// The distribution of the latent units.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum PriorConfig {
-    /// N(0, 1) for every continuous unit.
-    StandardNormal {},
 }

@@ -13,9 +13,11 @@ mod initializer;
 mod latents;
 mod layers;
 mod likelihood;
+mod linear_algebra;
 mod network;
 mod parameter;
 mod posterior;
+pub mod principal_components;
 mod weights;
 
 pub use architecture::Blueprint;
@@ -28,5 +30,6 @@ pub use layers::Pass;
 pub use likelihood::Likelihood;
 pub use network::Network;
 pub use parameter::NamedParameter;
+pub(crate) use parameter::Parameter;
 pub use posterior::DiagonalGaussian;
 pub use weights::{StateTensor, Values, matched, read_state, write_state};

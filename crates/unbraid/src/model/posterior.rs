@@ -99,6 +99,19 @@ mod tests {
         assert!(slopes.iter().all(|slope| slope.is_finite()) && slopes[2] > 0.0, "{slopes:?}");
     }
 
+    /// By hand: at z = mu + sigma, -(1 + ln sigma^2 + ln 2 pi) / 2.
+    #[test]
+    fn the_density_matches_a_hand_computation() {
+        let device = Device::flex();
+        let posterior = DiagonalGaussian::new(
+            Tensor::from_floats([[2.0]], &device),
+            Tensor::from_floats([[1.0]], &device),
+        );
+        let z = posterior.sample(Tensor::from_floats([[1.0]], &device));
+        let by_hand = -0.5 * (2.0 + (2.0 * PI).ln());
+        assert!((f64::from(floats(posterior.log_density(z))[0]) - by_hand).abs() < 1e-6);
+    }
+
     /// By hand: mu = 2, sigma^2 = e gives (4 + e - 1 - 1) / 2 = 1 + e / 2.
     #[test]
     fn the_divergence_matches_a_hand_computation() {

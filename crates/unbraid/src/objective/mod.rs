@@ -7,21 +7,38 @@
 
 mod adversarial_prior;
 mod adversary;
+mod aggregate;
+mod covariance;
 mod evidence;
 mod factor_vae;
+mod inclusive_kl;
+mod iwae;
 mod joint_vae;
 mod kl;
 mod methods;
+mod mmd;
 mod term;
+mod third_moment;
+mod total_correlation;
+mod weight;
 
 pub use adversarial_prior::AdversarialPrior;
 pub use adversary::Adversary;
+pub use aggregate::Aggregate;
+pub use covariance::{Covariance, CovarianceOf, Entries};
 pub use evidence::Evidence;
 pub use factor_vae::DiscriminatedTotalCorrelation;
+pub use inclusive_kl::InclusiveKl;
+pub use iwae::IwaeKl;
 pub use joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
 pub use kl::{Kl, KlFromCapacity};
 pub use methods::Setting;
+pub use mmd::Mmd;
 pub use term::{Needs, Term};
+pub use third_moment::ThirdMoment;
+pub use total_correlation::{DimensionWiseKl, MutualInformation, TotalCorrelation};
+
+use weight::Weight;
 
 use crate::config::Schedule;
 use crate::model::{ModelError, StateTensor};
@@ -48,7 +65,7 @@ pub struct Objective {
 /// A term and its weight.
 #[derive(Debug)]
 struct Weighted {
-    weight: Schedule,
+    weight: Weight,
     term: Box<dyn Term>,
 }
 

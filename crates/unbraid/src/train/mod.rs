@@ -1,5 +1,5 @@
-//! Training: one file to read from top to bottom, and its parts. Depends on data, model and objective; what it has to
-//! say goes to a [`Journal`], so that it knows nothing of files or terminals.
+//! Training: one file to read from top to bottom, and its parts. Depends on data, model, prior and objective; what it
+//! has to say goes to a [`Journal`], so that it knows nothing of files or terminals.
 
 mod batches;
 mod measurements;
@@ -9,7 +9,7 @@ pub use measurements::{Means, Row};
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::model::{ModelError, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
+use crate::model::{ModelError, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
 use crate::objective::{Evidence, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::Prior;
@@ -136,18 +136,17 @@ impl<'a> Trainer<'a> {
     /// A trainer before its first step.
     ///
     /// # Errors
-    /// If the architecture cannot take the images of the data.
+    /// If the architecture cannot take the images of the data, or the prior cannot be made from them.
     pub fn new(config: &Config, data: &'a dyn DataSet, device: &Device) -> Result<Self, ModelError> {
         let device = device.clone().autodiff();
         let network = Network::new(&config.model, data.shape(), config.seed, &device)?;
         let units = config.model.latents.continuous;
-        let prior = Prior::new(&config.model.prior, units, &device);
-        let objective = Objective::new(
-            &config.objective,
-            &Setting { seed: config.seed, units, initializer: config.model.initializer, device },
-        );
+        let prior = Prior::new(&config.model.prior, units, Some(data), &device)?;
+        let initializer = config.model.initializer;
+        let setting = Setting { seed: config.seed, units, initializer, device };
+        let objective = Objective::new(&config.objective, &setting);
         Ok(Self {
-            optimizer: Adam::new(&config.optimizer, &network.parameters()),
+            optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
             batches: Batches::new(&config.training, data.len(), config.seed),
             streams: Streams::new(config.seed),
             temperature: config.model.latents.temperature_or_default(),
@@ -194,7 +193,9 @@ impl<'a> Trainer<'a> {
         let lessons = self.objective.learn(&evidence);
         let loss = self.measure(losses, lessons)?;
 
-        self.optimizer.step(self.network.parameters_mut(), &mut gradients);
+        let mut parameters = self.network.parameters_mut();
+        parameters.extend(self.prior.parameters_mut());
+        self.optimizer.step(parameters, &mut gradients);
         self.network.absorb(&statistics);
         self.step += 1;
         Ok(loss)
@@ -261,6 +262,21 @@ impl<'a> Trainer<'a> {
         &self.network
     }
 
+    /// Its prior.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
+    }
+
+    /// All that is trained: the network's parameters, then the prior's.
+    pub fn parameters(&self) -> Vec<&dyn NamedParameter> {
+        [self.network.parameters(), self.prior.parameters()].concat()
+    }
+
+    /// The state dict of the model: the network's tensors, then the prior's.
+    pub fn weights(&self) -> Vec<StateTensor> {
+        [self.network.state(), self.prior.state()].concat()
+    }
+
     /// Number of steps done.
     pub fn steps_done(&self) -> u64 {
         self.step
@@ -269,7 +285,7 @@ impl<'a> Trainer<'a> {
     /// What a resumed run needs besides the weights: the optimiser's moments, what terms keep, and the row in
     /// progress.
     pub fn state(&self) -> Vec<StateTensor> {
-        let mut state = self.optimizer.state(&self.network.parameters());
+        let mut state = self.optimizer.state(&self.parameters());
         state.extend(self.objective.state());
         state.extend(self.means.state());
         state
@@ -285,8 +301,10 @@ impl<'a> Trainer<'a> {
         weights: Vec<StateTensor>,
         state: Vec<StateTensor>,
     ) -> Result<(), ModelError> {
-        self.network.set_state(weights)?;
-        let rest = self.optimizer.set_state(&self.network.parameters(), state)?;
+        let rest = self.prior.set_state(weights)?;
+        self.network.set_state(rest)?;
+        let parameters = [self.network.parameters(), self.prior.parameters()].concat();
+        let rest = self.optimizer.set_state(&parameters, state)?;
         let rest = self.objective.set_state(rest)?;
         self.means.set_state(rest)?;
         self.optimizer.set_steps_done(step);
