@@ -15,3 +15,5 @@ pub mod report;
 pub mod run;
 pub mod terminal;
 pub mod train;
+
+pub use run::Run;

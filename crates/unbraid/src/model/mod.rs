@@ -7,6 +7,7 @@
 pub mod architecture;
 mod batch_norm;
 mod error;
+mod inference;
 mod initializer;
 mod layers;
 mod likelihood;
@@ -18,6 +19,7 @@ mod weights;
 pub use architecture::Blueprint;
 pub use batch_norm::BatchStatistics;
 pub use error::ModelError;
+pub use inference::{Inference, Posteriors};
 pub use layers::Pass;
 pub use likelihood::Likelihood;
 pub use network::Network;
