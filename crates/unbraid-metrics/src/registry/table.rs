@@ -22,6 +22,7 @@ const BASE: Metric = Metric {
     range: (0.0, 1.0),
     needs: FACTORS,
     factor_values_are_numbers: false,
+    interventional: false,
     by_default: true,
     parameters: |_| Value::Object(serde_json::Map::new()),
     run: |_| Ok(Outcome::default()),
@@ -33,6 +34,7 @@ pub(super) static METRICS: [Metric; 24] = [
         name: "beta_vae_score",
         keys: &["beta_vae_score"],
         meaning: "which factor two points share can be told from how far apart their units are",
+        interventional: true,
         parameters: |parameters| json(&parameters.beta_vae_score),
         run: |input| {
             let found = scores::beta_vae_score(&*input.sampler()?, &input.parameters.beta_vae_score)?;
@@ -44,6 +46,7 @@ pub(super) static METRICS: [Metric; 24] = [
         name: "factor_vae_score",
         keys: &["factor_vae_score"],
         meaning: "the unit that varies least tells which factor was held",
+        interventional: true,
         parameters: |parameters| json(&parameters.factor_vae_score),
         run: |input| {
             let found = scores::factor_vae_score(&*input.sampler()?, &input.parameters.factor_vae_score)?;

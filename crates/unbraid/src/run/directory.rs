@@ -126,7 +126,9 @@ impl RunDirectory {
 
     /// Removes what a run wrote, and nothing else.
     fn clear(&self) -> Outcome {
-        for file in [self.status(), self.config(), self.meta(), self.metrics(), self.log()] {
+        let own = [self.status(), self.config(), self.meta(), self.metrics(), self.log()];
+        let evaluation = ["scores.json", "codes.npz"].map(|name| self.path.join(name));
+        for file in own.into_iter().chain(evaluation) {
             match fs::remove_file(&file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(cannot("remove", &file, &error));
