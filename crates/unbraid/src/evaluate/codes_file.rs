@@ -87,7 +87,7 @@ fn integers(npz: &mut Npz, name: &str) -> Outcome<Array2<i64>> {
 const WRITTEN_BY: &str = "written_by";
 const US: &str = "unbraid evaluate";
 
-/// Whether a file is a codes file that [`write`] wrote.
+/// Whether a file is a codes file that [`write()`] wrote.
 pub fn is_ours(path: &Path) -> bool {
     let name = |mut npz: Npz| npz.array(WRITTEN_BY)?.strings();
     Npz::open(path).and_then(name).is_ok_and(|names| names == [US])
