@@ -3,6 +3,7 @@
 
 mod adam;
 mod batches;
+pub mod cost;
 mod measurements;
 
 pub use adam::Adam;
@@ -15,6 +16,7 @@ use crate::model::{ModelError, Network, Pass, StateTensor};
 use crate::objective::{Evidence, Losses, Objective};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_distr::{Distribution, StandardNormal};
+use std::fmt;
 use unbraid_data::random::{Moment, Stream};
 use unbraid_data::{DataError, DataSet};
 
@@ -34,6 +36,16 @@ pub enum TrainError {
     Data(DataError),
     /// The journal could not be written.
     Journal(Failure),
+}
+
+impl fmt::Display for TrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite { step, term, value } => write!(f, "step {step}: the term `{term}` is {value}"),
+            Self::Data(error) => error.fmt(f),
+            Self::Journal(failure) => failure.fmt(f),
+        }
+    }
 }
 
 /// How training ended.
