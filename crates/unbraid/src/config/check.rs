@@ -14,7 +14,7 @@ impl Config {
         self.check_model()?;
         self.check_optimizer()?;
         self.check_training()?;
-        self.objective.check(self.training.batch_size)
+        self.objective.check(&self.model.prior, self.training.batch_size)
     }
 
     /// Checks what depends on the data.

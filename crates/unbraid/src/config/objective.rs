@@ -1,7 +1,7 @@
 //! The `[objective]` table: one variant for each method, with its hyper-parameters and their ranges.
 
 use super::check::{Result, at_least_one, positive};
-use super::{ConfigError, Schedule};
+use super::{ConfigError, PriorConfig, Schedule};
 use serde::{Deserialize, Serialize};
 
 /// What is minimised. Every weight and every capacity is a [`Schedule`].
@@ -143,6 +143,8 @@ pub enum DivergenceConfig {
     Mmd(MmdConfig),
     /// KL(p(z) || q(z)) with q(z) as the mixture of the batch's posteriors.
     InclusiveKl {},
+    /// Squared distances of mean and covariance.
+    Moments {},
 }
 
 impl Default for DivergenceConfig {
@@ -238,7 +240,7 @@ impl ObjectiveConfig {
     }
 
     /// Refuses what cannot be right.
-    pub(super) fn check(&self, batch_size: usize) -> Result {
+    pub(super) fn check(&self, prior: &PriorConfig, batch_size: usize) -> Result {
         for (key, schedule) in self.schedules() {
             schedule.check(&format!("objective.{key}"))?;
         }
@@ -254,6 +256,15 @@ impl ObjectiveConfig {
             Self::Decomposition { divergence: DivergenceConfig::Mmd(mmd), .. } => {
                 mmd.check("objective.divergence")
             }
+            Self::Decomposition { divergence: DivergenceConfig::Moments {}, .. } => match prior {
+                PriorConfig::StudentT { degrees_of_freedom } if *degrees_of_freedom <= 2.0 => {
+                    let found =
+                        format!("moments with a Student-t prior of {degrees_of_freedom} degrees of freedom");
+                    let expected = "mmd or inclusive-kl, since that prior has no covariance";
+                    Err(ConfigError::value("objective.divergence", found, expected))
+                }
+                _ => Ok(()),
+            },
             Self::InfoVae { alpha, lambda, mmd } => {
                 check_information(*alpha, *lambda)?;
                 mmd.check("objective.mmd")

@@ -3,8 +3,8 @@
 use super::covariance::{Covariance, CovarianceOf, Entries};
 use super::weight::Weight;
 use super::{
-    DimensionWiseKl, InclusiveKl, IwaeKl, Kl, KlFromCapacity, Latent, Mmd, MutualInformation, Objective,
-    Term, ThirdMoment, TotalCorrelation, Weighted,
+    DimensionWiseKl, InclusiveKl, IwaeKl, Kl, KlFromCapacity, Latent, Mmd, Moments, MutualInformation,
+    Objective, Term, ThirdMoment, TotalCorrelation, Weighted,
 };
 use crate::config::{DipConfig, DivergenceConfig, Encoder, KlForm, ObjectiveConfig, Schedule};
 use burn::tensor::Device;
@@ -75,6 +75,7 @@ fn terms(config: &ObjectiveConfig, setting: &Setting) -> Vec<Weighted> {
             let divergence = match divergence {
                 DivergenceConfig::Mmd(mmd) => weighted(*alpha, Mmd::new(mmd)),
                 DivergenceConfig::InclusiveKl {} => weighted(*alpha, InclusiveKl),
+                DivergenceConfig::Moments {} => weighted(*alpha, Moments),
             };
             vec![weighted(*beta, Kl), divergence]
         }
