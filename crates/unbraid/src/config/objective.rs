@@ -22,6 +22,12 @@ pub enum ObjectiveConfig {
         /// The capacity C in nats.
         capacity: Schedule,
     },
+    /// Probabilistic principal components (Tipping & Bishop 1999), fitted at once: a linear baseline.
+    Pca {
+        /// How many images to fit to, drawn at random; all if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<usize>,
+    },
 }
 
 impl ObjectiveConfig {
@@ -31,13 +37,20 @@ impl ObjectiveConfig {
             Self::Vae {} => "vae",
             Self::BetaVae { .. } => "beta-vae",
             Self::AnnealedVae { .. } => "annealed-vae",
+            Self::Pca { .. } => "pca",
         }
+    }
+
+    /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
+    /// add up over units. What looks at q(z) as a whole is defined for continuous units.
+    pub fn takes_categorical_units(&self) -> bool {
+        matches!(self, Self::Vae {} | Self::BetaVae { .. } | Self::AnnealedVae { .. })
     }
 
     /// Every weight and capacity by its key.
     pub fn schedules(&self) -> Vec<(&'static str, Schedule)> {
         match *self {
-            Self::Vae {} => Vec::new(),
+            Self::Vae {} | Self::Pca { .. } => Vec::new(),
             Self::BetaVae { beta } => vec![("beta", beta)],
             Self::AnnealedVae { gamma, capacity } => vec![("gamma", gamma), ("capacity", capacity)],
         }

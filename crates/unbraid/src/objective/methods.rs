@@ -21,11 +21,12 @@ impl Objective {
     /// * `vae`: reconstruction + KL (Kingma & Welling 2014, eq. 10)
     /// * `beta-vae`: reconstruction + beta KL (Higgins et al. 2017, eq. 4; Kumar et al. 2018, eq. 8)
     /// * `annealed-vae`: reconstruction + gamma |KL - C| (Burgess et al. 2018, eq. 8; Dupont 2018, eq. 3)
+    /// * `pca`: as `vae`, whose optimum for a linear network it is; the trainer goes there in one step
     pub fn new(config: &ObjectiveConfig, _setting: &Setting) -> Self {
         let latent = Latent::Samples(1);
         let one = Schedule::Constant(1.0);
         let terms = match *config {
-            ObjectiveConfig::Vae {} => vec![weighted(one, Kl)],
+            ObjectiveConfig::Vae {} | ObjectiveConfig::Pca { .. } => vec![weighted(one, Kl)],
             ObjectiveConfig::BetaVae { beta } => vec![weighted(beta, Kl)],
             ObjectiveConfig::AnnealedVae { gamma, capacity } => {
                 vec![weighted(gamma, KlFromCapacity { capacity })]
