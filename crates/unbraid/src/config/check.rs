@@ -15,10 +15,10 @@ impl Config {
     /// On the first value that cannot be right, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
-        self.objective.check()?;
         self.check_pca()?;
         self.check_optimizer()?;
-        self.check_training()
+        self.check_training()?;
+        self.objective.check(self.training.batch_size)
     }
 
     /// Checks what depends on the data.

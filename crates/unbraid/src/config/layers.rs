@@ -18,8 +18,14 @@ pub struct Source {
 
 /// Tables that say what they are by `name`. A bare word stands for a table with only that, and a layer that gives
 /// another name replaces the whole table: the options of one objective mean nothing to the next.
-const COMPONENTS: [&[&str]; 5] =
-    [&["data"], &["objective"], &["model", "architecture"], &["model", "likelihood"], &["model", "prior"]];
+const COMPONENTS: [&[&str]; 6] = [
+    &["data"],
+    &["objective"],
+    &["objective", "divergence"],
+    &["model", "architecture"],
+    &["model", "likelihood"],
+    &["model", "prior"],
+];
 
 impl Source {
     /// Whether nothing was asked for.

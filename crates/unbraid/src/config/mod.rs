@@ -19,7 +19,9 @@ pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
     Output, Scale,
 };
-pub use objective::ObjectiveConfig;
+pub use objective::{
+    DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig, ObjectiveConfig,
+};
 pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
 pub use schedule::{Linear, Schedule};

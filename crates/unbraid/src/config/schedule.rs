@@ -62,14 +62,11 @@ impl Schedule {
         matches!(self, Self::Constant(_))
     }
 
-    /// The same, `shift` higher.
-    #[must_use]
-    pub fn plus(self, shift: f64) -> Self {
-        match self {
-            Self::Constant(value) => Self::Constant(value + shift),
-            Self::Linear(line) => {
-                Self::Linear(Linear { from: line.from + shift, to: line.to + shift, ..line })
-            }
+    /// Steps between which it is a straight line.
+    pub(super) fn turns(&self) -> [u64; 2] {
+        match *self {
+            Self::Constant(_) => [0, 0],
+            Self::Linear(Linear { start, end, .. }) => [start, end],
         }
     }
 
@@ -156,7 +153,6 @@ mod tests {
         for (step, value) in [(0, 1.0), (10, 1.0), (15, 2.0), (19, 2.8), (20, 3.0), (u64::MAX, 3.0)] {
             assert!((line.at(step) - value).abs() < 1e-12, "{step}: {}", line.at(step));
         }
-        assert!((line.plus(-1.0).at(15) - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! What a pass through the network leaves for the terms to judge.
 
+use super::Aggregate;
+use crate::config::Estimator;
 use crate::model::{Categorical, DiagonalGaussian};
 use crate::prior::{Divergence, Prior};
 use burn::tensor::Tensor;
+use std::cell::OnceCell;
 
 /// All that a [`Term`](super::Term) can see of a step.
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ pub struct Evidence<'a> {
     pub prior_sample: Option<Tensor<2>>,
     /// Samples of the posteriors of a second, independent batch, without gradient; for terms that need them.
     pub second_sample: Option<Tensor<2>>,
+    /// Estimated once, for several terms.
+    aggregate: OnceCell<(Estimator, Aggregate)>,
 }
 
 impl<'a> Evidence<'a> {
@@ -58,6 +63,7 @@ impl<'a> Evidence<'a> {
             divergence,
             prior_sample: None,
             second_sample: None,
+            aggregate: OnceCell::new(),
         }
     }
 
@@ -78,6 +84,17 @@ impl<'a> Evidence<'a> {
     /// Number of images in the batch.
     pub fn batch(&self) -> usize {
         self.posterior.mean.dims()[0]
+    }
+
+    /// The densities of the aggregate posterior at the samples.
+    ///
+    /// # Panics
+    /// If two terms ask for different estimators.
+    pub fn aggregate(&self, estimator: Estimator) -> &Aggregate {
+        let (first, aggregate) =
+            self.aggregate.get_or_init(|| (estimator, Aggregate::estimate(self, estimator)));
+        assert_eq!(*first, estimator, "an objective has one estimator");
+        aggregate
     }
 
     /// The samples of the prior.

@@ -5,15 +5,32 @@
 //! list of them with weights that may change from step to step. Reductions are always the same: sum over pixels,
 //! channels and units, mean over the batch, in nats.
 
+mod aggregate;
+mod covariance;
 mod evidence;
+mod inclusive_kl;
+mod iwae;
 mod kl;
 mod methods;
+mod mmd;
 mod term;
+mod third_moment;
+mod total_correlation;
+mod weight;
 
+pub use aggregate::Aggregate;
+pub use covariance::{Covariance, CovarianceOf, Entries};
 pub use evidence::Evidence;
+pub use inclusive_kl::InclusiveKl;
+pub use iwae::IwaeKl;
 pub use kl::{Kl, KlFromCapacity};
 pub use methods::Setting;
+pub use mmd::Mmd;
 pub use term::{Needs, Term};
+pub use third_moment::ThirdMoment;
+pub use total_correlation::{DimensionWiseKl, MutualInformation, TotalCorrelation};
+
+use weight::Weight;
 
 use crate::config::Schedule;
 use crate::model::{ModelError, StateTensor};
@@ -40,7 +57,7 @@ pub struct Objective {
 /// A term and its weight.
 #[derive(Debug)]
 struct Weighted {
-    weight: Schedule,
+    weight: Weight,
     term: Box<dyn Term>,
 }
 
