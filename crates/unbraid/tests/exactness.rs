@@ -43,6 +43,7 @@ fn every_kind_of_network_gives_the_same_bits_on_one_and_two_threads() {
         &["model.architecture=conv", "optimizer.amsgrad=true"][..],
         &["model.architecture=dcgan", "model.likelihood={ name = \"laplace\", scale = 0.1 }"],
         &["model.architecture=dlib", "model.likelihood={ name = \"gaussian\", scale = \"learned\" }"],
+        &["model.architecture=dupont-64", "model.latents={ continuous = 2, categorical = [3, 2] }"],
         &["model.architecture={ name = \"mlp\", encoder = [300], decoder = [300], decoder_activation = \"tanh\" }"],
     ]
     .iter()

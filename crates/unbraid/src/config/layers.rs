@@ -175,6 +175,10 @@ fn finish(merged: Table) -> Result<Config, ConfigError> {
     {
         *path = absolute;
     }
+    let latents = &mut config.model.latents;
+    if !latents.categorical.is_empty() {
+        latents.temperature = Some(latents.temperature_or_default());
+    }
     config.check()?;
     Ok(config)
 }

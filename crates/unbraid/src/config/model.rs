@@ -68,6 +68,8 @@ pub enum ArchitectureConfig {
         #[serde(default)]
         decoder_activation: Activation,
     },
+    /// One linear map each way: what principal components need.
+    Linear {},
 }
 
 const fn burgess_channels() -> usize {
@@ -90,6 +92,7 @@ impl ArchitectureConfig {
             Self::Mathieu {} => "mathieu",
             Self::Dcgan {} => "dcgan",
             Self::Mlp { .. } => "mlp",
+            Self::Linear {} => "linear",
         }
     }
 }
@@ -119,18 +122,34 @@ pub enum Initializer {
 }
 
 /// The latent units.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LatentsConfig {
     /// Number of continuous units.
     pub continuous: usize,
     /// Number of classes of each categorical unit.
     pub categorical: Vec<usize>,
+    /// Temperature of the samples of categorical units during training: near 0 they are one-hot, and gradients noisy.
+    /// 0.67 (Dupont 2018, appendix B) if absent; a resolved configuration has it exactly if it has categorical units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+}
+
+impl LatentsConfig {
+    /// Values that the decoder takes: one for each continuous unit and each class of the categorical units.
+    pub fn width(&self) -> usize {
+        self.continuous + self.categorical.iter().sum::<usize>()
+    }
+
+    /// The temperature, or the default.
+    pub fn temperature_or_default(&self) -> f64 {
+        self.temperature.unwrap_or(0.67)
+    }
 }
 
 impl Default for LatentsConfig {
     fn default() -> Self {
-        Self { continuous: 10, categorical: Vec::new() }
+        Self { continuous: 10, categorical: Vec::new(), temperature: None }
     }
 }
 

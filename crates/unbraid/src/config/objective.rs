@@ -81,6 +81,12 @@ pub enum ObjectiveConfig {
         /// K, the number of samples of each posterior.
         samples: usize,
     },
+    /// Probabilistic principal components (Tipping & Bishop 1999), fitted at once: a linear baseline.
+    Pca {
+        /// How many images to fit to, drawn at random; all if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<usize>,
+    },
 }
 
 /// The weights of DIP-VAE.
@@ -205,13 +211,20 @@ impl ObjectiveConfig {
             Self::InfoVae { .. } => "info-vae",
             Self::WaeMmd { .. } => "wae-mmd",
             Self::Iwae { .. } => "iwae",
+            Self::Pca { .. } => "pca",
         }
+    }
+
+    /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
+    /// add up over units. What looks at q(z) as a whole is defined for continuous units.
+    pub fn takes_categorical_units(&self) -> bool {
+        matches!(self, Self::Vae {} | Self::BetaVae { .. } | Self::AnnealedVae { .. })
     }
 
     /// Every weight and capacity by its key.
     pub fn schedules(&self) -> Vec<(&'static str, Schedule)> {
         match *self {
-            Self::Autoencoder {} | Self::Vae {} | Self::Iwae { .. } => Vec::new(),
+            Self::Autoencoder {} | Self::Vae {} | Self::Iwae { .. } | Self::Pca { .. } => Vec::new(),
             Self::BetaVae { beta } => vec![("beta", beta)],
             Self::AnnealedVae { gamma, capacity } => vec![("gamma", gamma), ("capacity", capacity)],
             Self::BetaTcvae { alpha, beta, gamma, .. } => {
@@ -235,7 +248,7 @@ impl ObjectiveConfig {
             }
             Self::InfoVae { .. } | Self::WaeMmd { .. } => true,
             Self::Autoencoder {} | Self::Vae {} | Self::BetaVae { .. } => false,
-            Self::AnnealedVae { .. } | Self::Iwae { .. } => false,
+            Self::AnnealedVae { .. } | Self::Iwae { .. } | Self::Pca { .. } => false,
         }
     }
 

@@ -6,11 +6,12 @@
 
 pub mod architecture;
 mod batch_norm;
+mod categorical;
 mod error;
 mod initializer;
+mod latents;
 mod layers;
 mod likelihood;
-mod linear_algebra;
 mod network;
 mod parameter;
 mod posterior;
@@ -19,7 +20,9 @@ mod weights;
 
 pub use architecture::Blueprint;
 pub use batch_norm::BatchStatistics;
+pub use categorical::{Categorical, gumbel};
 pub use error::ModelError;
+pub use latents::{Noise, NoiseSource, Posterior, Sample};
 pub use layers::Pass;
 pub use likelihood::Likelihood;
 pub use network::Network;

@@ -2,7 +2,7 @@
 
 use super::Aggregate;
 use crate::config::Estimator;
-use crate::model::DiagonalGaussian;
+use crate::model::{Categorical, DiagonalGaussian};
 use crate::prior::{Divergence, Prior};
 use burn::tensor::Tensor;
 use std::cell::OnceCell;
@@ -16,9 +16,11 @@ pub struct Evidence<'a> {
     pub images: usize,
     /// p(z).
     pub prior: &'a Prior,
-    /// q(z|x) of each image of the batch.
+    /// q(z|x) of each image of the batch: the continuous units.
     pub posterior: DiagonalGaussian,
-    /// What was decoded, `[samples * batch, units]`: usually one sample of each posterior. Of several, the first of every
+    /// q(c|x) of each categorical unit.
+    pub categorical: Vec<Categorical>,
+    /// What was decoded of the continuous units, `[samples * batch, units]`: usually one sample of each posterior. Of several, the first of every
     /// image come first, then the second of every image, and so on.
     pub sample: Tensor<2>,
     /// -ln p(x|z) of each row of `sample`.
@@ -43,13 +45,19 @@ impl<'a> Evidence<'a> {
         reconstruction: Tensor<1>,
     ) -> Self {
         let batch = posterior.mean.dims()[0];
-        // Where there is no closed form, it is estimated from the first sample of each image.
-        let divergence = prior.divergence(&posterior, &sample.clone().narrow(0, 0, batch));
+        let divergence = if sample.dims()[1] == 0 {
+            let device = sample.device();
+            Divergence { images: Tensor::zeros([batch], &device), units: sample.clone() }
+        } else {
+            // Where there is no closed form, it is estimated from the first sample of each image.
+            prior.divergence(&posterior, &sample.clone().narrow(0, 0, batch))
+        };
         Self {
             step,
             images,
             prior,
             posterior,
+            categorical: Vec::new(),
             sample,
             reconstruction,
             divergence,
@@ -57,6 +65,20 @@ impl<'a> Evidence<'a> {
             second_sample: None,
             aggregate: OnceCell::new(),
         }
+    }
+
+    /// KL(q(c|x) || uniform) of each categorical unit, mean over the batch.
+    pub fn kl_of_categorical_units(&self) -> Vec<Tensor<1>> {
+        self.categorical.iter().map(|unit| unit.divergence_from_uniform().mean()).collect()
+    }
+
+    /// KL of each unit, mean over the batch; continuous units first.
+    pub fn kl_of_units(&self) -> Tensor<1> {
+        let mut units = self.kl_of_categorical_units();
+        if self.sample.dims()[1] > 0 {
+            units.insert(0, self.divergence.units.clone().mean_dim(0).squeeze_dim(0));
+        }
+        Tensor::cat(units, 0)
     }
 
     /// Number of images in the batch.

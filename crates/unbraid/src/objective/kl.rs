@@ -4,7 +4,8 @@ use super::{Evidence, Term};
 use crate::config::Schedule;
 use burn::tensor::Tensor;
 
-/// `kl`: mean over the batch of KL(q(z|x) || p(z)), summed over the units (Kingma & Welling 2014, eq. 10).
+/// `kl`: mean over the batch of KL(q(z, c|x) || p(z) p(c)), summed over the units (Kingma & Welling 2014, eq. 10). Given an
+/// image, continuous and categorical units are independent, so that theirs add up (Dupont 2018, eq. 5).
 #[derive(Clone, Copy, Debug)]
 pub struct Kl;
 
@@ -14,7 +15,8 @@ impl Term for Kl {
     }
 
     fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        evidence.divergence.images.clone().mean()
+        let continuous = evidence.divergence.images.clone().mean();
+        evidence.kl_of_categorical_units().into_iter().fold(continuous, |sum, unit| sum + unit)
     }
 }
 

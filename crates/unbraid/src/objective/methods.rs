@@ -34,6 +34,7 @@ impl Objective {
     /// * `info-vae`: reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD (Zhao et al. 2017, eq. 6)
     /// * `wae-mmd`: reconstruction + lambda MMD (Tolstikhin et al. 2018, algorithm 2)
     /// * `iwae`: the importance-weighted bound (Burda et al. 2016, eq. 8)
+    /// * `pca`: as `vae`, whose optimum for a linear network it is; the trainer goes there in one step
     pub fn new(config: &ObjectiveConfig, setting: &Setting) -> Self {
         let latent = match *config {
             ObjectiveConfig::Autoencoder {} => Latent::Mean,
@@ -52,7 +53,7 @@ fn terms(config: &ObjectiveConfig, setting: &Setting) -> Vec<Weighted> {
     let one = || Weight::constant(1.0);
     match config {
         ObjectiveConfig::Autoencoder {} => Vec::new(),
-        ObjectiveConfig::Vae {} => vec![weighted(one(), Kl)],
+        ObjectiveConfig::Vae {} | ObjectiveConfig::Pca { .. } => vec![weighted(one(), Kl)],
         ObjectiveConfig::BetaVae { beta } => vec![weighted(*beta, Kl)],
         ObjectiveConfig::AnnealedVae { gamma, capacity } => {
             vec![weighted(*gamma, KlFromCapacity { capacity: *capacity })]

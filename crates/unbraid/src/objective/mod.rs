@@ -71,11 +71,11 @@ pub struct Losses {
     pub total: Tensor<1>,
     /// Mean over the batch of -ln p(x|z).
     pub reconstruction: Tensor<1>,
-    /// Mean over the batch of KL(q(z|x) || p(z)), whether or not it is a term.
+    /// Mean over the batch of KL(q(z, c|x) || p(z) p(c)), whether or not it is a term.
     pub kl: Tensor<1>,
     /// Each term before weighting.
     pub terms: Vec<Tensor<1>>,
-    /// KL of each unit, mean over the batch.
+    /// KL of each unit, mean over the batch; continuous units first.
     pub kl_of_units: Tensor<1>,
 }
 
@@ -116,8 +116,7 @@ impl Objective {
             total = total + value.clone() * weight.at(evidence.step);
             terms.push(value);
         }
-        let units = evidence.sample.dims()[1];
-        let kl_of_units = evidence.divergence.units.clone().mean_dim(0).reshape([units]);
+        let kl_of_units = evidence.kl_of_units();
         Losses { total, reconstruction, kl: Kl.value(evidence), terms, kl_of_units }
     }
 

@@ -1,5 +1,6 @@
 //! The losses between two rows of the log, summed without loss of precision.
 
+use crate::config::LatentsConfig;
 use crate::model::{ModelError, StateTensor, Values};
 use crate::objective::Objective;
 
@@ -35,13 +36,14 @@ const STEPS: &str = "means.steps";
 
 impl Means {
     /// Nothing yet. The keys are the loss, the reconstruction, the KL divergence, each term, what terms tell of their
-    /// learning, each scheduled weight or capacity, and the KL divergence of each unit.
-    pub fn new(objective: &Objective, units: usize) -> Self {
+    /// learning, each scheduled weight or capacity, and the KL divergence of each unit, continuous ones first.
+    pub fn new(objective: &Objective, latents: &LatentsConfig) -> Self {
         let mut names: Vec<String> = ["loss", "reconstruction", "kl"].map(str::to_owned).into();
         names.extend(objective.term_names().filter(|name| *name != "kl").map(str::to_owned));
         names.extend(objective.lesson_names().map(str::to_owned));
         names.extend(objective.schedules(0).map(|(key, _)| format!("schedule/{key}")));
-        names.extend((0..units).map(|unit| format!("kl_unit/{unit}")));
+        names.extend((0..latents.continuous).map(|unit| format!("kl_unit/{unit}")));
+        names.extend((0..latents.categorical.len()).map(|unit| format!("kl_categorical/{unit}")));
         let keys: Vec<String> = names.into_iter().map(|name| format!("train/{name}")).collect();
         Self { sums: vec![0.0; keys.len()], keys, steps: 0 }
     }
@@ -115,7 +117,8 @@ mod tests {
 
     fn means() -> Means {
         let setting = Setting { seed: 0, units: 2, device: Device::flex().autodiff() };
-        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0.into() }, &setting), 2)
+        let latents = LatentsConfig { continuous: 2, ..LatentsConfig::default() };
+        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0.into() }, &setting), &latents)
     }
 
     #[test]

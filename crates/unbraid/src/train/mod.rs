@@ -7,14 +7,14 @@ mod measurements;
 pub use batches::Batches;
 pub use measurements::{Means, Row};
 
-use crate::config::Config;
+use crate::config::{Config, ObjectiveConfig};
 use crate::failure::Failure;
-use crate::model::{DiagonalGaussian, ModelError, NamedParameter, Network, Pass, StateTensor};
+use crate::model::principal_components::{Fit, PrincipalComponents, probabilistic_pca};
+use crate::model::{ModelError, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
 use crate::objective::{Evidence, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
-use rand_distr::{Distribution, StandardNormal};
 use unbraid_data::random::{Moment, Stream};
 use unbraid_data::sampling::uniform;
 use unbraid_data::{DataError, DataSet};
@@ -69,8 +69,11 @@ pub struct Trainer<'a> {
     prior: Prior,
     objective: Objective,
     optimizer: Adam,
+    /// What to fit in one step instead of descending; for `pca`.
+    closed_form: Option<Fit>,
     batches: Batches,
     streams: Streams,
+    temperature: f64,
     means: Means,
     step: u64,
 }
@@ -78,24 +81,33 @@ pub struct Trainer<'a> {
 /// Where the random numbers of a step come from, besides the order of the images.
 #[derive(Clone, Copy, Debug)]
 struct Streams {
-    posterior: Stream,
+    posterior: NoiseSource,
     pixels: Stream,
     prior: Stream,
     second_batch: Stream,
-    second_posterior: Stream,
+    second_posterior: NoiseSource,
     second_pixels: Stream,
 }
 
 impl Streams {
     fn new(seed: u64) -> Self {
         Self {
-            posterior: Stream::new(seed, "posterior noise"),
+            posterior: NoiseSource::new(seed, "posterior noise"),
             pixels: Stream::new(seed, "pixel noise"),
             prior: Stream::new(seed, "prior samples"),
             second_batch: Stream::new(seed, "second batches"),
-            second_posterior: Stream::new(seed, "second posterior noise"),
+            second_posterior: NoiseSource::new(seed, "second posterior noise"),
             second_pixels: Stream::new(seed, "second pixel noise"),
         }
+    }
+}
+
+fn closed_form(config: &Config) -> Option<Fit> {
+    match config.objective {
+        ObjectiveConfig::Pca { images } => {
+            Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7 })
+        }
+        _ => None,
     }
 }
 
@@ -145,9 +157,11 @@ impl<'a> Trainer<'a> {
         let objective = Objective::new(&config.objective, &Setting { seed: config.seed, units, device });
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
+            closed_form: closed_form(config),
             batches: Batches::new(&config.training, data.len(), config.seed),
             streams: Streams::new(config.seed),
-            means: Means::new(&objective, units),
+            temperature: config.model.latents.temperature_or_default(),
+            means: Means::new(&objective, &config.model.latents),
             data,
             network,
             prior,
@@ -156,13 +170,15 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// One step of gradient descent; gives the loss before it.
+    /// One step of gradient descent; gives the loss before it. For `pca`, the one step there is: the fit, and the loss
+    /// after it.
     ///
     /// # Errors
     /// If the loss is not finite, in which case the weights are left as they were, or an image cannot be read.
     pub fn advance(&mut self) -> Result<f64, TrainError> {
         // Every random number is a function of the seed and the step, so that a resumed run draws the same ones.
         let step = self.step;
+        self.fit_at_once()?;
         let indices = self.batches.at(step).to_vec();
         let images = self.read(&indices, self.streams.pixels.at(step))?;
         let batch = images.dims()[0];
@@ -171,11 +187,13 @@ impl<'a> Trainer<'a> {
         let mut pass = Pass::Training(&mut statistics);
         let posterior = self.network.encode(images.clone(), &mut pass);
         let (sample, images) = self.draw(&posterior, images);
-        let outputs = self.network.decode(sample.clone(), &mut pass);
+        let outputs = self.network.decode(sample.joined(), &mut pass);
         let reconstruction = self.network.likelihood().negative_log_likelihood(outputs, images);
 
         let place = (step, self.data.len());
-        let mut evidence = Evidence::new(place, &self.prior, posterior, sample, reconstruction);
+        let Posterior { continuous, categorical } = posterior;
+        let mut evidence = Evidence::new(place, &self.prior, continuous, sample.continuous, reconstruction);
+        evidence.categorical = categorical;
         let needs = self.objective.needs();
         if needs.prior_sample {
             evidence.prior_sample = Some(self.prior.sample(self.streams.prior.at(step), batch));
@@ -188,12 +206,23 @@ impl<'a> Trainer<'a> {
         let lessons = self.objective.learn(&evidence);
         let loss = self.measure(losses, lessons)?;
 
-        let mut parameters = self.network.parameters_mut();
-        parameters.extend(self.prior.parameters_mut());
-        self.optimizer.step(parameters, &mut gradients);
+        if self.closed_form.is_none() {
+            let mut parameters = self.network.parameters_mut();
+            parameters.extend(self.prior.parameters_mut());
+            self.optimizer.step(parameters, &mut gradients);
+        }
         self.network.absorb(&statistics);
         self.step += 1;
         Ok(loss)
+    }
+
+    /// Gives the network the weights of an objective that has a closed form.
+    fn fit_at_once(&mut self) -> Result<(), TrainError> {
+        let Some(fit) = self.closed_form else { return Ok(()) };
+        let components = PrincipalComponents::fit(self.data, fit).map_err(TrainError::Data)?;
+        let weights = probabilistic_pca(&components, fit.components, self.data.shape());
+        self.network.set_state(weights).expect("the configuration was checked to have a linear network");
+        Ok(())
     }
 
     /// Images by their places in the data, `[batch, height, width, channels]`.
@@ -206,9 +235,9 @@ impl<'a> Trainer<'a> {
     }
 
     /// What the objective wants decoded of the posteriors, and the image that belongs to each row of it.
-    fn draw(&self, posterior: &DiagonalGaussian, images: Tensor<4>) -> (Tensor<2>, Tensor<4>) {
+    fn draw(&self, posterior: &Posterior, images: Tensor<4>) -> (Sample, Tensor<4>) {
         match self.objective.latent() {
-            Latent::Mean => (posterior.mean.clone(), images),
+            Latent::Mean => (posterior.mean(), images),
             Latent::Samples(1) => (self.noisy(posterior, self.streams.posterior), images),
             Latent::Samples(samples) => {
                 let posterior = posterior.repeated(samples);
@@ -217,11 +246,9 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// One sample of each posterior, `[batch, units]`.
-    fn noisy(&self, posterior: &DiagonalGaussian, stream: Stream) -> Tensor<2> {
-        let shape = posterior.mean.dims();
-        let values = normal(stream.at(self.step), shape.iter().product());
-        posterior.sample(Tensor::from_data(TensorData::new(values, shape), self.network.device()))
+    /// One sample of each posterior.
+    fn noisy(&self, posterior: &Posterior, noise: NoiseSource) -> Sample {
+        posterior.sample(noise.at(self.step, posterior), self.temperature)
     }
 
     /// Samples of the posteriors of a second batch, drawn with replacement and independently of the first. The network
@@ -231,7 +258,7 @@ impl<'a> Trainer<'a> {
         uniform(self.data.len(), &mut self.streams.second_batch.at(self.step).generator(), &mut indices);
         let images = self.read(&indices, self.streams.second_pixels.at(self.step))?;
         let posterior = self.network.encode(images, &mut Pass::Training(&mut Vec::new()));
-        Ok(self.noisy(&posterior, self.streams.second_posterior).detach())
+        Ok(self.noisy(&posterior, self.streams.second_posterior).continuous.detach())
     }
 
     /// Adds the losses to the means of the row in progress; gives the total.
@@ -308,10 +335,4 @@ impl<'a> Trainer<'a> {
         self.step = step;
         Ok(())
     }
-}
-
-/// Standard normal numbers of a moment, all from one sequence.
-fn normal(moment: Moment, length: usize) -> Vec<f32> {
-    let mut generator = moment.generator();
-    (0..length).map(|_| StandardNormal.sample(&mut generator)).collect()
 }
