@@ -2,7 +2,7 @@
 
 use super::{
     ArchitectureConfig, Config, ConfigError, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig,
-    Output, PriorConfig, Scale,
+    OptimizerConfig, Output, PriorConfig, Scale,
 };
 use unbraid_data::DataSet;
 
@@ -102,15 +102,20 @@ impl Config {
     }
 
     fn check_optimizer(&self) -> Result {
-        let optimizer = &self.optimizer;
-        positive("optimizer.learning_rate", optimizer.learning_rate)?;
-        for (key, beta) in [("optimizer.beta1", optimizer.beta1), ("optimizer.beta2", optimizer.beta2)] {
+        Self::check_adam("optimizer", &self.optimizer)
+    }
+
+    /// Checks an Adam by the key of its table.
+    pub(super) fn check_adam(table: &str, optimizer: &OptimizerConfig) -> Result {
+        let key = |name: &str| format!("{table}.{name}");
+        positive(&key("learning_rate"), optimizer.learning_rate)?;
+        for (name, beta) in [("beta1", optimizer.beta1), ("beta2", optimizer.beta2)] {
             if !(0.0..1.0).contains(&beta) {
-                return Err(ConfigError::value(key, beta, "a number from 0 to below 1"));
+                return Err(ConfigError::value(key(name), beta, "a number from 0 to below 1"));
             }
         }
-        not_negative("optimizer.epsilon", optimizer.epsilon)?;
-        optimizer.gradient_clip.map_or(Ok(()), |norm| positive("optimizer.gradient_clip", norm))
+        not_negative(&key("epsilon"), optimizer.epsilon)?;
+        optimizer.gradient_clip.map_or(Ok(()), |norm| positive(&key("gradient_clip"), norm))
     }
 
     fn check_training(&self) -> Result {

@@ -4,6 +4,7 @@
 //! single keys ([`Source`]). The resolved configuration, written out by [`Config::to_toml`], repeats the run alone.
 
 mod check;
+mod discriminator;
 mod error;
 mod layers;
 mod model;
@@ -13,6 +14,7 @@ mod prior;
 mod schedule;
 mod text;
 
+pub use discriminator::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss};
 pub use error::ConfigError;
 pub use layers::Source;
 pub use model::{

@@ -39,7 +39,7 @@ impl Categorical {
     }
 
     /// KL(q(c|x) || uniform) = ln d + sum_k alpha_k ln alpha_k of each image for d classes, `[batch]`: between 0 and ln d
-    /// (Dupont 2018, appendix A.3).
+    /// (Dupont 2018, eq. 5, second term).
     pub fn divergence_from_uniform(&self) -> Tensor<1> {
         -self.entropy() + (self.classes() as f64).ln()
     }

@@ -7,6 +7,7 @@
 pub mod architecture;
 mod batch_norm;
 mod categorical;
+mod discriminator;
 mod error;
 mod initializer;
 mod latents;
@@ -21,6 +22,7 @@ mod weights;
 pub use architecture::Blueprint;
 pub use batch_norm::BatchStatistics;
 pub use categorical::{Categorical, gumbel};
+pub use discriminator::Discriminator;
 pub use error::ModelError;
 pub use latents::{Noise, NoiseSource, Posterior, Sample};
 pub use layers::Pass;

@@ -154,7 +154,9 @@ impl<'a> Trainer<'a> {
         let network = Network::new(&config.model, data.shape(), config.seed, &device)?;
         let units = config.model.latents.continuous;
         let prior = Prior::new(&config.model.prior, units, Some(data), &device)?;
-        let objective = Objective::new(&config.objective, &Setting { seed: config.seed, units, device });
+        let initializer = config.model.initializer;
+        let setting = Setting { seed: config.seed, units, initializer, device };
+        let objective = Objective::new(&config.objective, &setting);
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
             closed_form: closed_form(config),
