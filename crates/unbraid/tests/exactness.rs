@@ -7,6 +7,7 @@ use common::{Bench, assert_same, check, checkpoints, metrics};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use unbraid::model::read_state;
 
 #[test]
 fn a_run_can_be_repeated_on_any_number_of_threads_and_from_its_own_configuration() {
@@ -42,6 +43,7 @@ fn every_kind_of_network_gives_the_same_bits_on_one_and_two_threads() {
         &["model.architecture=conv", "optimizer.amsgrad=true"][..],
         &["model.architecture=dcgan", "model.likelihood={ name = \"laplace\", scale = 0.1 }"],
         &["model.architecture=dlib", "model.likelihood={ name = \"gaussian\", scale = \"learned\" }"],
+        &["model.architecture=dupont-64", "model.latents={ continuous = 2, categorical = [3, 2] }"],
         &["model.architecture={ name = \"mlp\", encoder = [300], decoder = [300], decoder_activation = \"tanh\" }"],
     ]
     .iter()
@@ -160,6 +162,59 @@ fn epochs_are_resumed_exactly_too() {
     child.wait().unwrap();
     resume(&bench, "killed");
     assert_same(&bench.path("whole"), &bench.path("killed"));
+}
+
+#[test]
+fn priors_that_learn_are_resumed_exactly_too() {
+    let bench = Bench::new();
+    let prior =
+        "model.prior={ name = \"anisotropic\", variances = \"principal-components\", learned = true }";
+    let learned = [&LONG[..], &["--set", prior]].concat();
+    bench.train("whole", &learned).assert().success();
+    let mut child = start(&bench, "killed", 9, &learned);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    resume(&bench, "killed");
+    assert_same(&bench.path("whole"), &bench.path("killed"));
+
+    // The prior's own tensor is among the weights, has moved, and keeps the sum of the variances at one for each unit.
+    let read = |name: &str| {
+        let (state, _) = read_state(&bench.path("whole/checkpoints").join(name)).unwrap();
+        let tensor = state.into_iter().find(|tensor| tensor.name == "prior.log_variance").unwrap();
+        let exponentials: Vec<f64> =
+            tensor.values.as_floats().iter().map(|value| f64::from(*value).exp()).collect();
+        let sum: f64 = exponentials.iter().sum();
+        exponentials.into_iter().map(|value| 3.0 * value / sum).collect::<Vec<_>>()
+    };
+    let (early, late) = (read("step-0000360.safetensors"), read("last.safetensors"));
+    assert_ne!(early, late);
+    assert!(late.iter().all(|variance| *variance > 0.0), "{late:?}");
+}
+
+#[test]
+fn a_prior_from_data_without_so_many_components_is_refused() {
+    let bench = Bench::new();
+    let prior = "model.prior={ name = \"anisotropic\", variances = \"principal-components\" }";
+    let output = bench
+        .unbraid(&[
+            "train",
+            "--quiet",
+            "--out",
+            "run",
+            "--set",
+            "data=pinwheel",
+            "--set",
+            "training.batch_size=8",
+        ])
+        .args([
+            "--set",
+            "model.architecture={ name = \"mlp\", encoder = [4], decoder = [4] }",
+            "--set",
+            prior,
+        ])
+        .output()
+        .unwrap();
+    check(&output, 2, &["model.prior.variances", "2 directions", "expected at least 10"]);
 }
 
 /// A disk of this size, or `None`, with a word on why, where we may not mount one.

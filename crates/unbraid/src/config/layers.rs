@@ -19,8 +19,14 @@ pub struct Source {
 
 /// Tables that say what they are by `name`. A bare word stands for a table with only that, and a layer that gives
 /// another name replaces the whole table: the options of one objective mean nothing to the next.
-const COMPONENTS: [&[&str]; 5] =
-    [&["data"], &["objective"], &["model", "architecture"], &["model", "likelihood"], &["model", "prior"]];
+const COMPONENTS: [&[&str]; 6] = [
+    &["data"],
+    &["objective"],
+    &["objective", "divergence"],
+    &["model", "architecture"],
+    &["model", "likelihood"],
+    &["model", "prior"],
+];
 
 impl Source {
     /// Whether nothing was asked for.
@@ -177,6 +183,10 @@ fn finish(merged: Table) -> Result<Config, ConfigError> {
     {
         *path = absolute;
     }
+    let latents = &mut config.model.latents;
+    if !latents.categorical.is_empty() {
+        latents.temperature = Some(latents.temperature_or_default());
+    }
     config.check()?;
     Ok(config)
 }
@@ -195,7 +205,7 @@ mod tests {
     fn assignments_take_toml_values_and_bare_words() {
         let config =
             set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0 });
+        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0.into() });
         let config = set(&["model.likelihood=laplace", "model.likelihood.scale=0.1", "seed = 7"]).unwrap();
         assert!(
             matches!(config.model.likelihood, LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } if scale == 0.1)

@@ -74,6 +74,12 @@ impl LinearLayer {
         activated(sums + self.bias.tensor().unsqueeze(), self.activation)
     }
 
+    /// The same, with gradients for the values only.
+    pub(super) fn forward_frozen(&self, values: Tensor<2>) -> Tensor<2> {
+        let (weight, bias) = (self.weight.untracked(), self.bias.untracked());
+        activated(values.matmul(weight.transpose()) + bias.unsqueeze(), self.activation)
+    }
+
     pub(super) fn parameters(&self) -> [&dyn NamedParameter; 2] {
         [&self.weight, &self.bias]
     }
