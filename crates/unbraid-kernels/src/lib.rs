@@ -58,7 +58,7 @@ mod simd;
 pub use adam::{AdamStep, adam_step};
 pub use ops::{
     Activation, Conv2dOptions, bernoulli_loss, bernoulli_loss_reference, conv_transpose2d,
-    conv_transpose2d_reference, conv2d, conv2d_reference, mixture_log_density, mixture_log_density_reference,
+    conv_transpose2d_reference, conv2d, conv2d_reference,
 };
 pub use peak::measured_peak_gflops;
 pub use profile::{LayerShape, LayerTimes};

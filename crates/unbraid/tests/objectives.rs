@@ -10,8 +10,8 @@ use unbraid::config::{
 };
 use unbraid::model::Likelihood;
 use unbraid::objective::{
-    Covariance, CovarianceOf, DimensionWiseKl, Entries, Kl, Mmd, MutualInformation, Objective, Setting,
-    ThirdMoment, TotalCorrelation,
+    Covariance, CovarianceOf, DimensionWiseKl, Entries, InclusiveKl, Kl, Mmd, MutualInformation, Objective,
+    Setting, ThirdMoment, TotalCorrelation,
 };
 use unbraid::prior::Prior;
 
@@ -101,6 +101,22 @@ fn the_discrepancy_agrees_with_double_precision() {
     let term = Mmd::new(&MmdConfig::default());
     assert_term(&golden, "mmd_imq", &standard_normal(), &term, |evidence| {
         evidence.prior_sample = Some(matrix(&golden["prior_samples_normal"], &device));
+    });
+}
+
+#[test]
+fn the_inclusive_divergence_agrees_with_double_precision() {
+    let Some(golden) = golden() else { return };
+    let device = Device::flex().autodiff();
+    let mixture = &golden["mixture_prior"];
+    let config = PriorConfig::Mixture {
+        positions: serde_json::from_value(mixture["means"].clone()).unwrap(),
+        variance: mixture["variance"].as_f64().unwrap(),
+        weights: serde_json::from_value(mixture["weights"].clone()).unwrap(),
+    };
+    let prior = Prior::new(&config, 4, None, &device).unwrap();
+    assert_term(&golden, "inclusive_kl_mixture", &prior, &InclusiveKl, |evidence| {
+        evidence.prior_sample = Some(matrix(&golden["prior_samples_mixture"], &device));
     });
 }
 

@@ -3,7 +3,6 @@
 mod bernoulli;
 mod convolution;
 mod extension;
-mod mixture;
 
 use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
@@ -12,7 +11,6 @@ pub use bernoulli::{bernoulli_loss, bernoulli_loss_reference};
 pub use convolution::{
     Activation, Conv2dOptions, conv_transpose2d, conv_transpose2d_reference, conv2d, conv2d_reference,
 };
-pub use mixture::{mixture_log_density, mixture_log_density_reference};
 
 /// Whether the tensor lives on the flex CPU device, with or without automatic differentiation.
 pub(crate) fn is_flex_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {

@@ -1,7 +1,8 @@
 //! Numbers that cannot be right are refused before any work starts.
 
 use super::{
-    ArchitectureConfig, Config, ConfigError, LatentsConfig, LikelihoodConfig, OptimizerConfig, Scale,
+    ArchitectureConfig, Config, ConfigError, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig,
+    OptimizerConfig, Output, PriorConfig, Scale,
 };
 use unbraid_data::DataSet;
 use unbraid_metrics::registry;
@@ -15,9 +16,10 @@ impl Config {
     /// On the first value that cannot be right, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
+        self.check_pca()?;
         self.check_optimizer()?;
         self.check_training()?;
-        self.objective.check(self.training.batch_size)?;
+        self.objective.check(&self.model.prior, self.training.batch_size)?;
         self.check_evaluation()
     }
 
@@ -71,6 +73,34 @@ impl Config {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Principal components are a model of their own, which only a linear network with Gaussian noise can be.
+    fn check_pca(&self) -> Result {
+        let ObjectiveConfig::Pca { images } = &self.objective else { return Ok(()) };
+        let refuse = |key: &str, found: &str, expected: &str| {
+            Err(ConfigError::value(key, found, format!("{expected}, since the objective is `pca`")))
+        };
+        let model = &self.model;
+        if model.architecture != (ArchitectureConfig::Linear {}) {
+            return refuse("model.architecture", model.architecture.name(), "linear");
+        }
+        let scale = Scale::Learned(Learned::Learned);
+        if model.likelihood != (LikelihoodConfig::Gaussian { scale, output: Output::Linear }) {
+            let expected = "{ name = \"gaussian\", scale = \"learned\", output = \"linear\" }";
+            return refuse("model.likelihood", "another one", expected);
+        }
+        if model.prior != (PriorConfig::StandardNormal {}) {
+            return refuse("model.prior", model.prior.name(), "standard-normal");
+        }
+        if !model.latents.categorical.is_empty() {
+            return refuse("model.latents.categorical", "categorical units", "[]");
+        }
+        if self.training.steps != Some(1) {
+            let found = self.training.steps.map_or_else(|| "nothing".to_owned(), |steps| steps.to_string());
+            return refuse("training.steps", &found, "1: the fit is one step");
+        }
+        images.map_or(Ok(()), |images| at_least_one("objective.images", images as u64))
     }
 
     fn check_optimizer(&self) -> Result {

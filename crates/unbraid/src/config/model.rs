@@ -68,6 +68,8 @@ pub enum ArchitectureConfig {
         #[serde(default)]
         decoder_activation: Activation,
     },
+    /// One linear map each way: what principal components need.
+    Linear {},
 }
 
 const fn burgess_channels() -> usize {
@@ -90,6 +92,7 @@ impl ArchitectureConfig {
             Self::Mathieu {} => "mathieu",
             Self::Dcgan {} => "dcgan",
             Self::Mlp { .. } => "mlp",
+            Self::Linear {} => "linear",
         }
     }
 }

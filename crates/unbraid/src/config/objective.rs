@@ -1,7 +1,7 @@
 //! The `[objective]` table: one variant for each method, with its hyper-parameters and their ranges.
 
 use super::check::{Result, at_least_one, positive};
-use super::{ConfigError, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, Schedule};
+use super::{ConfigError, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
 use serde::{Deserialize, Serialize};
 
 /// What is minimised. Every weight and every capacity is a [`Schedule`].
@@ -133,6 +133,12 @@ pub enum ObjectiveConfig {
         /// K, the number of samples of each posterior.
         samples: usize,
     },
+    /// Probabilistic principal components (Tipping & Bishop 1999), fitted at once: a linear baseline.
+    Pca {
+        /// How many images to fit to, drawn at random; all if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<usize>,
+    },
 }
 
 /// The weights of DIP-VAE.
@@ -195,6 +201,8 @@ pub enum DivergenceConfig {
     Mmd(MmdConfig),
     /// KL(p(z) || q(z)) with q(z) as the mixture of the batch's posteriors.
     InclusiveKl {},
+    /// Squared distances of mean and covariance.
+    Moments {},
 }
 
 impl Default for DivergenceConfig {
@@ -263,23 +271,27 @@ impl ObjectiveConfig {
             Self::WaeGan { .. } => "wae-gan",
             Self::Aae { .. } => "aae",
             Self::Iwae { .. } => "iwae",
+            Self::Pca { .. } => "pca",
         }
     }
 
     /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
     /// add up over units. What looks at q(z) as a whole is defined for continuous units.
     pub fn takes_categorical_units(&self) -> bool {
-        match self {
-            Self::Autoencoder {} | Self::Vae {} | Self::BetaVae { .. } => true,
-            Self::AnnealedVae { .. } | Self::JointVae { .. } => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Autoencoder {}
+                | Self::Vae {}
+                | Self::BetaVae { .. }
+                | Self::AnnealedVae { .. }
+                | Self::JointVae { .. }
+        )
     }
 
     /// Every weight and capacity by its key.
     pub fn schedules(&self) -> Vec<(&'static str, Schedule)> {
         match *self {
-            Self::Autoencoder {} | Self::Vae {} | Self::Iwae { .. } => Vec::new(),
+            Self::Autoencoder {} | Self::Vae {} | Self::Iwae { .. } | Self::Pca { .. } => Vec::new(),
             Self::BetaVae { beta } => vec![("beta", beta)],
             Self::AnnealedVae { gamma, capacity } => vec![("gamma", gamma), ("capacity", capacity)],
             Self::BetaTcvae { alpha, beta, gamma, .. } => {
@@ -317,13 +329,13 @@ impl ObjectiveConfig {
             }
             Self::InfoVae { .. } | Self::WaeMmd { .. } | Self::FactorVae { .. } => true,
             Self::Autoencoder {} | Self::Vae {} | Self::BetaVae { .. } => false,
-            Self::AnnealedVae { .. } | Self::JointVae { .. } | Self::Iwae { .. } => false,
+            Self::AnnealedVae { .. } | Self::JointVae { .. } | Self::Iwae { .. } | Self::Pca { .. } => false,
             Self::WaeGan { .. } | Self::Aae { .. } => false,
         }
     }
 
     /// Refuses what cannot be right.
-    pub(super) fn check(&self, batch_size: usize) -> Result {
+    pub(super) fn check(&self, prior: &PriorConfig, batch_size: usize) -> Result {
         for (key, schedule) in self.schedules() {
             schedule.check(&format!("objective.{key}"))?;
         }
@@ -339,6 +351,15 @@ impl ObjectiveConfig {
             Self::Decomposition { divergence: DivergenceConfig::Mmd(mmd), .. } => {
                 mmd.check("objective.divergence")
             }
+            Self::Decomposition { divergence: DivergenceConfig::Moments {}, .. } => match prior {
+                PriorConfig::StudentT { degrees_of_freedom } if *degrees_of_freedom <= 2.0 => {
+                    let found =
+                        format!("moments with a Student-t prior of {degrees_of_freedom} degrees of freedom");
+                    let expected = "mmd or inclusive-kl, since that prior has no covariance";
+                    Err(ConfigError::value("objective.divergence", found, expected))
+                }
+                _ => Ok(()),
+            },
             Self::InfoVae { alpha, lambda, mmd } => {
                 check_information(*alpha, *lambda)?;
                 mmd.check("objective.mmd")

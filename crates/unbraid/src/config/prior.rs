@@ -1,6 +1,7 @@
 //! The distribution of the continuous latent units, `model.prior`.
 
 use super::ConfigError;
+use super::check::positive;
 use serde::{Deserialize, Serialize};
 
 /// The prior by name; `prior` has one file for each.
@@ -94,6 +95,10 @@ impl PriorConfig {
 
     /// Refuses numbers that cannot be right for this number of units.
     pub(super) fn check(&self, units: usize) -> Result<(), ConfigError> {
+        if units == 0 && *self != (Self::StandardNormal {}) {
+            let expected = "standard-normal, since there are no continuous units";
+            return Err(ConfigError::value("model.prior", self.name(), expected));
+        }
         match self {
             Self::StandardNormal {} => Ok(()),
             Self::Anisotropic { variances, scale, .. } => check_variances(variances, *scale, units),
@@ -178,11 +183,6 @@ fn check_weights(weights: &[f64], components: usize) -> Result<(), ConfigError> 
     Ok(())
 }
 
-fn positive(key: &str, value: f64) -> Result<(), ConfigError> {
-    let fits = value > 0.0 && value.is_finite();
-    if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number above 0")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +209,14 @@ mod tests {
             assert_eq!(Source::parse(&config.to_toml(), "text").unwrap(), config, "{}", config.to_toml());
             assert!(prior.contains(config.model.prior.name()));
         }
+    }
+
+    #[test]
+    fn a_prior_needs_units() {
+        let sparse = PriorConfig::Sparse { gamma: 0.5, sigma0: 0.05, scale: 1.0 };
+        let error = sparse.check(0).unwrap_err().to_string();
+        assert!(error.contains("model.prior") && error.contains("no continuous units"), "{error}");
+        assert!((PriorConfig::StandardNormal {}).check(0).is_ok());
     }
 
     #[test]

@@ -14,7 +14,6 @@ mod initializer;
 mod latents;
 mod layers;
 mod likelihood;
-mod linear_algebra;
 mod network;
 mod parameter;
 mod posterior;

@@ -1,9 +1,9 @@
 //! ln q(z) and ln q(z_j) of the aggregate posterior q(z) = 1/N sum_n q(z|x_n), estimated from one batch.
 
 use super::Evidence;
+use super::mixture::MixtureDensity;
 use crate::config::Estimator;
 use burn::tensor::{Tensor, TensorData};
-use unbraid_kernels::mixture_log_density;
 
 /// The estimates for each sample of a batch.
 #[derive(Clone, Debug)]
@@ -17,17 +17,12 @@ pub struct Aggregate {
 impl Aggregate {
     /// ln q(z_i) = lse_j (ln W_ij + ln q(z_i|x_j)), and the same for each unit alone with the same weights.
     pub(super) fn estimate(evidence: &Evidence<'_>, estimator: Estimator) -> Self {
-        let [batch, units] = evidence.posterior.mean.dims();
+        let batch = evidence.batch();
         let weights = log_weights(estimator, batch, evidence.images);
         let weights = Tensor::from_data(TensorData::new(weights, [batch, batch]), &evidence.sample.device());
-        let densities = mixture_log_density(
-            evidence.sample.clone(),
-            evidence.posterior.mean.clone(),
-            evidence.posterior.log_variance.clone(),
-            weights,
-        );
-        let marginals = densities.clone().narrow(1, 1, units).sum_dim(1).reshape([batch]);
-        Self { joint: densities.narrow(1, 0, 1).reshape([batch]), marginals }
+        let MixtureDensity { joint, marginals } =
+            MixtureDensity::at(evidence.sample.clone(), &evidence.posterior, weights);
+        Self { joint, marginals: marginals.sum_dim(1).reshape([batch]) }
     }
 }
 

@@ -60,26 +60,40 @@ impl Covariance {
 
     /// The covariance, `[units, units]`.
     fn estimate(&self, evidence: &Evidence<'_>) -> Tensor<2> {
-        let posterior = &evidence.posterior;
-        let [batch, units] = posterior.mean.dims();
         let (means, variance) = match &self.running {
-            None => {
-                // Centred first: exact even if the mean is large.
-                let centred = posterior.mean.clone() - posterior.mean.clone().mean_dim(0);
-                let means = centred.clone().transpose().matmul(centred) / batch as f64;
-                (means, posterior.log_variance.clone().exp().mean_dim(0))
-            }
+            None => (covariance_of_means(&evidence.posterior), mean_variance(&evidence.posterior)),
             Some(running) => {
-                let moments = running.with(posterior, evidence.step);
+                let moments = running.with(&evidence.posterior, evidence.step);
                 let squares = moments.mean.clone().transpose().matmul(moments.mean);
                 (moments.second - squares, moments.variance)
             }
         };
         match self.of {
             CovarianceOf::Means => means,
-            CovarianceOf::Samples => means + Tensor::<2>::eye(units, &variance.device()) * variance,
+            CovarianceOf::Samples => means + diagonal(variance),
         }
     }
+}
+
+/// Cov_q(z)\[z\] of the mixture q(z) of a batch's posteriors, Cov\[mu\] + diag(E\[sigma^2\]).
+pub(super) fn batch_covariance(posterior: &DiagonalGaussian) -> Tensor<2> {
+    covariance_of_means(posterior) + diagonal(mean_variance(posterior))
+}
+
+/// Cov\[mu\]; centred first, which is exact even if the means are large.
+fn covariance_of_means(posterior: &DiagonalGaussian) -> Tensor<2> {
+    let batch = posterior.mean.dims()[0];
+    let centred = posterior.mean.clone() - posterior.mean.clone().mean_dim(0);
+    centred.clone().transpose().matmul(centred) / batch as f64
+}
+
+/// E\[sigma^2\], `[1, units]`.
+fn mean_variance(posterior: &DiagonalGaussian) -> Tensor<2> {
+    posterior.log_variance.clone().exp().mean_dim(0)
+}
+
+fn diagonal(row: Tensor<2>) -> Tensor<2> {
+    Tensor::eye(row.dims()[1], &row.device()) * row
 }
 
 impl Term for Covariance {
@@ -143,7 +157,7 @@ impl Running {
         Moments {
             mean: blend(0, 1, means.mean_dim(0)),
             second: blend(1, units, second),
-            variance: blend(units + 1, 1, posterior.log_variance.clone().exp().mean_dim(0)),
+            variance: blend(units + 1, 1, mean_variance(posterior)),
         }
     }
 

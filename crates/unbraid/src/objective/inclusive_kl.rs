@@ -1,9 +1,9 @@
 //! The KL divergence of the aggregate posterior from the prior, taken the other way round (Mathieu et al. 2019, appendix
 //! B, pinwheel).
 
+use super::mixture::MixtureDensity;
 use super::{Evidence, Needs, Term};
 use burn::tensor::Tensor;
-use unbraid_kernels::mixture_log_density;
 
 /// `inclusive_kl`: KL(p(z) || q(z)), mean over samples of the prior of ln p(z) - ln q(z) with the mixture of the batch
 /// q(z) = 1/B sum_j q(z|x_j).
@@ -23,13 +23,7 @@ impl Term for InclusiveKl {
         let points = evidence.prior_sample();
         let (rows, batch) = (points.dims()[0], evidence.batch());
         let weights = Tensor::full([rows, batch], -(batch as f64).ln(), &points.device());
-        let posterior = &evidence.posterior;
-        let density = mixture_log_density(
-            points.clone(),
-            posterior.mean.clone(),
-            posterior.log_variance.clone(),
-            weights,
-        );
-        (evidence.prior.log_density(points) - density.narrow(1, 0, 1).reshape([rows])).mean()
+        let density = MixtureDensity::at(points.clone(), &evidence.posterior, weights).joint;
+        (evidence.prior.log_density(points) - density).mean()
     }
 }

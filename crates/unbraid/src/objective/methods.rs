@@ -6,8 +6,8 @@ use super::factor_vae::DiscriminatedTotalCorrelation;
 use super::joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
 use super::weight::Weight;
 use super::{
-    DimensionWiseKl, InclusiveKl, IwaeKl, Kl, KlFromCapacity, Latent, Mmd, MutualInformation, Objective,
-    Term, ThirdMoment, TotalCorrelation, Weighted,
+    DimensionWiseKl, InclusiveKl, IwaeKl, Kl, KlFromCapacity, Latent, Mmd, Moments, MutualInformation,
+    Objective, Term, ThirdMoment, TotalCorrelation, Weighted,
 };
 use crate::config::{DipConfig, DivergenceConfig, Encoder, Initializer, KlForm, ObjectiveConfig, Schedule};
 use burn::tensor::Device;
@@ -44,6 +44,7 @@ impl Objective {
     ///   algorithm 1)
     /// * `aae`: the same with a Gaussian encoder (Makhzani et al. 2015; Mushom 2020, section 4.3)
     /// * `iwae`: the importance-weighted bound (Burda et al. 2016, eq. 8)
+    /// * `pca`: as `vae`, whose optimum for a linear network it is; the trainer goes there in one step
     pub fn new(config: &ObjectiveConfig, setting: &Setting) -> Self {
         let latent = match *config {
             ObjectiveConfig::Autoencoder {} => Latent::Mean,
@@ -64,7 +65,7 @@ fn terms(config: &ObjectiveConfig, setting: &Setting) -> Vec<Weighted> {
     let one = || Weight::constant(1.0);
     match config {
         ObjectiveConfig::Autoencoder {} => Vec::new(),
-        ObjectiveConfig::Vae {} => vec![weighted(one(), Kl)],
+        ObjectiveConfig::Vae {} | ObjectiveConfig::Pca { .. } => vec![weighted(one(), Kl)],
         ObjectiveConfig::BetaVae { beta } => vec![weighted(*beta, Kl)],
         ObjectiveConfig::AnnealedVae { gamma, capacity } => {
             vec![weighted(*gamma, KlFromCapacity { capacity: *capacity })]
@@ -87,6 +88,7 @@ fn terms(config: &ObjectiveConfig, setting: &Setting) -> Vec<Weighted> {
             let divergence = match divergence {
                 DivergenceConfig::Mmd(mmd) => weighted(*alpha, Mmd::new(mmd)),
                 DivergenceConfig::InclusiveKl {} => weighted(*alpha, InclusiveKl),
+                DivergenceConfig::Moments {} => weighted(*alpha, Moments),
             };
             vec![weighted(*beta, Kl), divergence]
         }

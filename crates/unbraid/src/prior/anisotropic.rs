@@ -110,6 +110,10 @@ impl Family for Anisotropic {
         normal_cdf(x / self.variance(unit).sqrt())
     }
 
+    fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
+        Tensor::eye(units, device) * self.log_variances().exp()
+    }
+
     fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
         normal_tensor(moment, shape, device) * (self.log_variances() * 0.5).exp()
     }

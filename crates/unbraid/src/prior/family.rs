@@ -19,6 +19,14 @@ pub(super) trait Family: Debug {
     /// Samples of this shape, `[samples, units]`.
     fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2>;
 
+    /// E\[z\], `[1, units]`.
+    fn mean(&self, units: usize, device: &Device) -> Tensor<2> {
+        Tensor::zeros([1, units], device)
+    }
+
+    /// Cov\[z\], `[units, units]`.
+    fn covariance(&self, units: usize, device: &Device) -> Tensor<2>;
+
     /// ln p(z), `[batch]`.
     fn log_density(&self, z: Tensor<2>) -> Tensor<1> {
         sum_over_units(self.log_density_of_units(z))

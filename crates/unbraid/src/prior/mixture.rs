@@ -80,6 +80,19 @@ impl Family for Mixture {
         self.weights.iter().zip(&self.positions).map(part).sum()
     }
 
+    /// sum_c w_c m_c
+    fn mean(&self, units: usize, _device: &Device) -> Tensor<2> {
+        (self.position_tensor.clone() * self.log_weights.clone().exp()).sum_dim(1).reshape([1, units])
+    }
+
+    /// v I + sum_c w_c (m_c - E\[z\]) (m_c - E\[z\])^T
+    fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
+        let components = self.positions.len();
+        let centred = self.position_tensor.clone().reshape([components, units]) - self.mean(units, device);
+        let weighted = centred.clone() * self.log_weights.clone().exp().reshape([components, 1]);
+        weighted.transpose().matmul(centred) + Tensor::<2>::eye(units, device) * self.variance
+    }
+
     fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
         let mut generator = moment.generator();
         let deviation = self.variance.sqrt();

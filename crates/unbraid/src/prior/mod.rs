@@ -119,6 +119,17 @@ impl Prior {
         self.family().sample(moment, [samples, self.units], &self.device)
     }
 
+    /// E\[z\], `[1, units]`.
+    pub fn mean(&self) -> Tensor<2> {
+        self.family().mean(self.units, &self.device)
+    }
+
+    /// Cov\[z\], `[units, units]`; not finite where there is none, which is so for Student-t distributions with up to two
+    /// degrees of freedom.
+    pub fn covariance(&self) -> Tensor<2> {
+        self.family().covariance(self.units, &self.device)
+    }
+
     /// The probability that unit `unit` is at most `x`.
     pub fn distribution_function(&self, unit: usize, x: f64) -> f64 {
         self.family().distribution_function(unit, x)

@@ -40,6 +40,13 @@ impl Family for Sparse {
         self.states.iter().map(|(probability, deviation)| probability * normal_cdf(x / deviation)).sum()
     }
 
+    /// gamma sigma0^2 + (1 - gamma) scale^2 for each unit.
+    fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
+        let variance: f64 =
+            self.states.iter().map(|(probability, deviation)| probability * deviation * deviation).sum();
+        Tensor::eye(units, device) * variance
+    }
+
     fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
         let [(gamma, off), (_, on)] = self.states;
         drawn(moment, shape, device, |generator| {

@@ -22,6 +22,10 @@ impl Family for StandardNormal {
         normal_cdf(x)
     }
 
+    fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
+        Tensor::eye(units, device)
+    }
+
     fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
         normal_tensor(moment, shape, device)
     }

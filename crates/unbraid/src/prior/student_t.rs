@@ -29,6 +29,11 @@ impl Family for StudentT {
         student_t_cdf(self.degrees_of_freedom, x)
     }
 
+    /// nu / (nu - 2) for each unit; there is none for nu up to 2.
+    fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
+        Tensor::eye(units, device) * (self.degrees_of_freedom / (self.degrees_of_freedom - 2.0))
+    }
+
     /// N(0, 1) / sqrt(chi^2_nu / nu)
     fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
         let nu = self.degrees_of_freedom;

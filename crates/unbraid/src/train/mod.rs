@@ -2,18 +2,21 @@
 //! has to say goes to a [`Journal`], so that it knows nothing of files or terminals.
 
 mod batches;
+pub mod cost;
 mod measurements;
 
 pub use batches::Batches;
 pub use measurements::{Means, Row};
 
-use crate::config::Config;
+use crate::config::{Config, ObjectiveConfig};
 use crate::failure::Failure;
+use crate::model::principal_components::{Fit, PrincipalComponents, probabilistic_pca};
 use crate::model::{ModelError, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
 use crate::objective::{Evidence, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
+use std::fmt;
 use unbraid_data::random::{Moment, Stream};
 use unbraid_data::sampling::uniform;
 use unbraid_data::{DataError, DataSet};
@@ -34,6 +37,16 @@ pub enum TrainError {
     Data(DataError),
     /// The journal could not be written.
     Journal(Failure),
+}
+
+impl fmt::Display for TrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite { step, term, value } => write!(f, "step {step}: the term `{term}` is {value}"),
+            Self::Data(error) => error.fmt(f),
+            Self::Journal(failure) => failure.fmt(f),
+        }
+    }
 }
 
 /// How training ended.
@@ -68,6 +81,8 @@ pub struct Trainer<'a> {
     prior: Prior,
     objective: Objective,
     optimizer: Adam,
+    /// What to fit in one step instead of descending; for `pca`.
+    closed_form: Option<Fit>,
     batches: Batches,
     streams: Streams,
     temperature: f64,
@@ -96,6 +111,15 @@ impl Streams {
             second_posterior: NoiseSource::new(seed, "second posterior noise"),
             second_pixels: Stream::new(seed, "second pixel noise"),
         }
+    }
+}
+
+fn closed_form(config: &Config) -> Option<Fit> {
+    match config.objective {
+        ObjectiveConfig::Pca { images } => {
+            Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7 })
+        }
+        _ => None,
     }
 }
 
@@ -147,6 +171,7 @@ impl<'a> Trainer<'a> {
         let objective = Objective::new(&config.objective, &setting);
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
+            closed_form: closed_form(config),
             batches: Batches::new(&config.training, data.len(), config.seed),
             streams: Streams::new(config.seed),
             temperature: config.model.latents.temperature_or_default(),
@@ -159,13 +184,15 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// One step of gradient descent; gives the loss before it.
+    /// One step of gradient descent; gives the loss before it. For `pca`, the one step there is: the fit, and the loss
+    /// after it.
     ///
     /// # Errors
     /// If the loss is not finite, in which case the weights are left as they were, or an image cannot be read.
     pub fn advance(&mut self) -> Result<f64, TrainError> {
         // Every random number is a function of the seed and the step, so that a resumed run draws the same ones.
         let step = self.step;
+        self.fit_at_once()?;
         let indices = self.batches.at(step).to_vec();
         let images = self.read(&indices, self.streams.pixels.at(step))?;
         let batch = images.dims()[0];
@@ -193,12 +220,23 @@ impl<'a> Trainer<'a> {
         let lessons = self.objective.learn(&evidence);
         let loss = self.measure(losses, lessons)?;
 
-        let mut parameters = self.network.parameters_mut();
-        parameters.extend(self.prior.parameters_mut());
-        self.optimizer.step(parameters, &mut gradients);
+        if self.closed_form.is_none() {
+            let mut parameters = self.network.parameters_mut();
+            parameters.extend(self.prior.parameters_mut());
+            self.optimizer.step(parameters, &mut gradients);
+        }
         self.network.absorb(&statistics);
         self.step += 1;
         Ok(loss)
+    }
+
+    /// Gives the network the weights of an objective that has a closed form.
+    fn fit_at_once(&mut self) -> Result<(), TrainError> {
+        let Some(fit) = self.closed_form else { return Ok(()) };
+        let components = PrincipalComponents::fit(self.data, fit).map_err(TrainError::Data)?;
+        let weights = probabilistic_pca(&components, fit.components, self.data.shape());
+        self.network.set_state(weights).expect("the configuration was checked to have a linear network");
+        Ok(())
     }
 
     /// Images by their places in the data, `[batch, height, width, channels]`.

@@ -155,7 +155,7 @@ impl Blueprint {
     pub fn new(config: &ModelConfig, images: ImageShape) -> Result<Self, ModelError> {
         let latents = &config.latents;
         let halvings = match &config.architecture {
-            ArchitectureConfig::Mlp { .. } => 0,
+            ArchitectureConfig::Mlp { .. } | ArchitectureConfig::Linear {} => 0,
             ArchitectureConfig::Dupont32 {} => 3,
             ArchitectureConfig::Burgess { .. } => burgess::depth(images),
             _ => 4,
@@ -168,6 +168,7 @@ impl Blueprint {
             ArchitectureConfig::Mathieu {} => conv::mathieu_tables(images),
             ArchitectureConfig::Burgess { channels, hidden } => burgess::tables(images, *channels, *hidden),
             ArchitectureConfig::Dcgan {} => dcgan::tables(images, latents.width()),
+            ArchitectureConfig::Linear {} => mlp::tables(images, &[], &[], crate::config::Activation::Relu),
             ArchitectureConfig::Mlp { encoder, decoder, decoder_activation } => {
                 mlp::tables(images, encoder, decoder, *decoder_activation)
             }

@@ -5,7 +5,12 @@
 //! images, pixels and components; memory is that of some directions and one group of images. All sums are in double
 //! precision and in an order that does not depend on the number of threads.
 
-use super::linear_algebra::{orthonormalize, symmetric_eigen};
+mod linear_algebra;
+mod probabilistic;
+
+pub use probabilistic::probabilistic_pca;
+
+use linear_algebra::{orthonormalize, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
