@@ -61,7 +61,7 @@ pub enum ObjectiveConfig {
         #[serde(default)]
         divergence: DivergenceConfig,
     },
-    /// KL divergence and MMD, weighted so that mutual information is kept (Zhao et al. 2017, eq. 6).
+    /// KL divergence and MMD, weighted so that mutual information is kept (Zhao et al. 2017, section 3).
     InfoVae {
         /// The KL divergence has the weight 1 - alpha.
         alpha: Schedule,
@@ -181,11 +181,14 @@ impl ObjectiveConfig {
     /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
     /// add up over units. What looks at q(z) as a whole is defined for continuous units.
     pub fn takes_categorical_units(&self) -> bool {
-        match self {
-            Self::Autoencoder {} | Self::Vae {} | Self::BetaVae { .. } => true,
-            Self::AnnealedVae { .. } | Self::JointVae { .. } => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Autoencoder {}
+                | Self::Vae {}
+                | Self::BetaVae { .. }
+                | Self::AnnealedVae { .. }
+                | Self::JointVae { .. }
+        )
     }
 
     /// Every weight and capacity by its key.
