@@ -2,60 +2,34 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+mod golden;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use common::Bench;
+use golden::{assert_close, floats, golden, matrix, numbers, rows};
 use serde_json::Value;
-use std::path::PathBuf;
 use unbraid::config::Source;
 use unbraid::model::{Categorical, DiagonalGaussian, Network, NoiseSource, Pass, Posterior, gumbel};
 use unbraid_data::ImageShape;
 
-fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.inner().into_data().try_into_vec().unwrap()
-}
-
-fn rows(value: &Value) -> Vec<Vec<f64>> {
-    serde_json::from_value(value.clone()).unwrap()
-}
-
-fn matrix(rows: &[Vec<f64>], device: &Device) -> Tensor<2> {
-    let values: Vec<f32> = rows.iter().flatten().map(|value| *value as f32).collect();
-    Tensor::from_data(TensorData::new(values, [rows.len(), rows[0].len()]), device)
-}
-
-/// The `categorical` numbers of objectives.json, computed in double precision.
-fn golden() -> Option<Value> {
-    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let shared =
-        std::env::var_os("UNBRAID_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
-    let path = shared.join("golden/objectives.json");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str::<Value>(&text).unwrap()["categorical"].clone()),
-        Err(error) => {
-            eprintln!("SKIPPED: {}: {error}; set UNBRAID_SHARED", path.display());
-            None
-        }
-    }
-}
-
 #[test]
 fn divergence_and_samples_agree_with_double_precision() {
     let Some(golden) = golden() else { return };
+    let golden = &golden["categorical"];
     let device = Device::flex();
     // The logarithms of probabilities are logits.
-    let logits = matrix(&rows(&golden["probabilities"]), &device).log();
+    let logits = matrix(&golden["probabilities"], &device).log();
     let categorical = Categorical::new(logits);
     let kl = floats(categorical.divergence_from_uniform().mean())[0];
     let expected = golden["kl_uniform"].as_f64().unwrap();
     assert!((f64::from(kl) / expected - 1.0).abs() < 1e-4, "{kl} {expected}");
 
-    let noise: Vec<Vec<f64>> =
-        rows(&golden["uniform_noise"]).into_iter().map(|row| row.into_iter().map(gumbel).collect()).collect();
-    let sample = floats(categorical.sample(matrix(&noise, &device), 0.67));
-    for (found, expected) in sample.iter().zip(rows(&golden["gumbel_softmax_tau_0.67"]).iter().flatten()) {
-        assert!((f64::from(*found) - expected).abs() <= 1e-4 * expected.max(1e-3), "{found} {expected}");
-    }
+    let (_, shape) = rows(&golden["uniform_noise"]);
+    let noise: Vec<f32> =
+        numbers(&golden["uniform_noise"]).into_iter().map(|uniform| gumbel(uniform) as f32).collect();
+    let noise = Tensor::from_data(TensorData::new(noise, shape), &device);
+    let expected = numbers(&golden["gumbel_softmax_tau_0.67"]);
+    assert_close("sample", &floats(categorical.sample(noise, 0.67)), &expected);
 }
 
 /// Slopes of a sample with respect to the logits against central differences of eq. 8 in double precision.

@@ -6,7 +6,8 @@ mod gaussians;
 use burn::tensor::{Device, Tensor, TensorData};
 use gaussians::{Correlated, floats, normal};
 use unbraid::config::{
-    DivergenceConfig, Estimator, Kernel, KlForm, MmdConfig, ObjectiveConfig, PriorConfig, Variances,
+    DivergenceConfig, Estimator, Initializer, Kernel, KlForm, MmdConfig, ObjectiveConfig, PriorConfig,
+    Variances,
 };
 use unbraid::model::DiagonalGaussian;
 use unbraid::objective::{
@@ -76,7 +77,11 @@ fn evidence(prior: &Prior, posterior: DiagonalGaussian, noise: u64) -> Evidence<
 }
 
 fn evaluate(config: &ObjectiveConfig, evidence: &Evidence<'_>) -> Losses {
-    Objective::new(config, &Setting { seed: 0, units: UNITS, device: device() }).evaluate(evidence)
+    Objective::new(
+        config,
+        &Setting { seed: 0, units: UNITS, initializer: Initializer::Pytorch, device: device() },
+    )
+    .evaluate(evidence)
 }
 
 fn number(tensor: &Tensor<1>) -> f64 {

@@ -5,7 +5,9 @@ mod golden;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use golden::{Batch, assert_close, assert_term, floats, golden, matrix, numbers, rows};
-use unbraid::config::{Estimator, LikelihoodConfig, MmdConfig, ObjectiveConfig, Output, PriorConfig, Scale};
+use unbraid::config::{
+    Estimator, Initializer, LikelihoodConfig, MmdConfig, ObjectiveConfig, Output, PriorConfig, Scale,
+};
 use unbraid::model::Likelihood;
 use unbraid::objective::{
     Covariance, CovarianceOf, DimensionWiseKl, Entries, InclusiveKl, Kl, Mmd, MutualInformation, Objective,
@@ -18,7 +20,7 @@ fn standard_normal() -> Prior {
 }
 
 fn setting() -> Setting {
-    Setting { seed: 0, units: 4, device: Device::flex().autodiff() }
+    Setting { seed: 0, units: 4, initializer: Initializer::Pytorch, device: Device::flex().autodiff() }
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use super::{
     ArchitectureConfig, Config, ConfigError, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig,
-    Output, PriorConfig, Scale,
+    OptimizerConfig, Output, PriorConfig, Scale,
 };
 use unbraid_data::DataSet;
+use unbraid_metrics::registry;
 
 pub(super) type Result<T = ()> = std::result::Result<T, ConfigError>;
 
@@ -18,7 +19,8 @@ impl Config {
         self.check_pca()?;
         self.check_optimizer()?;
         self.check_training()?;
-        self.objective.check(&self.model.prior, self.training.batch_size)
+        self.objective.check(&self.model.prior, self.training.batch_size)?;
+        self.check_evaluation()
     }
 
     /// Checks what depends on the data.
@@ -102,15 +104,20 @@ impl Config {
     }
 
     fn check_optimizer(&self) -> Result {
-        let optimizer = &self.optimizer;
-        positive("optimizer.learning_rate", optimizer.learning_rate)?;
-        for (key, beta) in [("optimizer.beta1", optimizer.beta1), ("optimizer.beta2", optimizer.beta2)] {
+        Self::check_adam("optimizer", &self.optimizer)
+    }
+
+    /// Checks an Adam by the key of its table.
+    pub(super) fn check_adam(table: &str, optimizer: &OptimizerConfig) -> Result {
+        let key = |name: &str| format!("{table}.{name}");
+        positive(&key("learning_rate"), optimizer.learning_rate)?;
+        for (name, beta) in [("beta1", optimizer.beta1), ("beta2", optimizer.beta2)] {
             if !(0.0..1.0).contains(&beta) {
-                return Err(ConfigError::value(key, beta, "a number from 0 to below 1"));
+                return Err(ConfigError::value(key(name), beta, "a number from 0 to below 1"));
             }
         }
-        not_negative("optimizer.epsilon", optimizer.epsilon)?;
-        optimizer.gradient_clip.map_or(Ok(()), |norm| positive("optimizer.gradient_clip", norm))
+        not_negative(&key("epsilon"), optimizer.epsilon)?;
+        optimizer.gradient_clip.map_or(Ok(()), |norm| positive(&key("gradient_clip"), norm))
     }
 
     fn check_training(&self) -> Result {
@@ -128,6 +135,14 @@ impl Config {
         }
         at_least_one("training.log_every", training.log_every)?;
         at_least_one("training.checkpoint_every", training.checkpoint_every)
+    }
+
+    fn check_evaluation(&self) -> Result {
+        for name in &self.evaluation.metrics {
+            registry::find(name)
+                .map_err(|error| ConfigError::Shape { message: format!("evaluation.metrics: {error}") })?;
+        }
+        Ok(())
     }
 }
 
@@ -168,6 +183,22 @@ pub(super) fn not_negative(key: &str, value: f64) -> Result {
 #[cfg(test)]
 mod tests {
     use crate::config::Source;
+
+    #[test]
+    fn metrics_are_known_by_name() {
+        let set = |names: &str| {
+            let assignments = vec![format!("evaluation.metrics={names}")];
+            Source { assignments, ..Source::default() }.resolve()
+        };
+        let error = set("[\"mig\", \"dcii\"]").unwrap_err().to_string();
+        assert!(error.contains("evaluation.metrics: unknown metric `dcii`"), "{error}");
+        assert!(error.contains("did you mean `dci`?"), "{error}");
+        let config = set("[\"mig\", \"dci\"]").unwrap();
+        assert_eq!(config.evaluation.metrics, ["mig", "dci"]);
+        // Another choice of scores is no other run.
+        assert_eq!(config.fingerprint(), Source::default().resolve().unwrap().fingerprint());
+        assert_eq!(Source::parse(&config.to_toml(), "text").unwrap(), config);
+    }
 
     #[test]
     fn every_impossible_number_is_refused_by_its_key() {

@@ -130,7 +130,7 @@ pub struct LatentsConfig {
     /// Number of classes of each categorical unit.
     pub categorical: Vec<usize>,
     /// Temperature of the samples of categorical units during training: near 0 they are one-hot, and gradients noisy.
-    /// 0.67 (Dupont 2018, appendix B) if absent; a resolved configuration has it exactly if it has categorical units.
+    /// 0.67, that of JointVAE's code, if absent; a resolved configuration has it exactly if it has categorical units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
 }

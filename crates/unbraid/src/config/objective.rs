@@ -1,7 +1,7 @@
 //! The `[objective]` table: one variant for each method, with its hyper-parameters and their ranges.
 
 use super::check::{Result, at_least_one, positive};
-use super::{ConfigError, PriorConfig, Schedule};
+use super::{ConfigError, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
 use serde::{Deserialize, Serialize};
 
 /// What is minimised. Every weight and every capacity is a [`Schedule`].
@@ -75,6 +75,58 @@ pub enum ObjectiveConfig {
         /// The MMD.
         #[serde(default)]
         mmd: MmdConfig,
+    },
+    /// The VAE and the total correlation of q(z), estimated by a discriminator (Kim & Mnih 2018, eq. 2).
+    FactorVae {
+        /// The weight of the total correlation.
+        gamma: Schedule,
+        /// Which batch the discriminator sees permuted.
+        #[serde(default)]
+        discriminator_batch: DiscriminatorBatch,
+        /// The discriminator.
+        #[serde(default)]
+        discriminator: DiscriminatorConfig,
+    },
+    /// Continuous and categorical units at capacities of their own (Dupont 2018, eq. 7).
+    JointVae {
+        /// The weight of the distance of the continuous units from their capacity.
+        gamma_continuous: Schedule,
+        /// The capacity C_z of the continuous units in nats.
+        capacity_continuous: Schedule,
+        /// The weight of the distance of the categorical units from their capacity.
+        gamma_categorical: Schedule,
+        /// The capacity C_c of the categorical units in nats; of more than the sum of ln(classes), only that counts.
+        capacity_categorical: Schedule,
+    },
+    /// Aggregate posterior against prior by a discriminator (Tolstikhin et al. 2018, algorithm 1).
+    WaeGan {
+        /// The weight of the adversarial term.
+        lambda: Schedule,
+        /// What is decoded.
+        #[serde(default)]
+        encoder: Encoder,
+        /// How the encoder plays against the discriminator.
+        #[serde(default)]
+        generator_loss: GeneratorLoss,
+        /// The discriminator.
+        #[serde(default)]
+        discriminator: DiscriminatorConfig,
+    },
+    /// The adversarial autoencoder (Makhzani et al. 2015): as `wae-gan`, by default with a Gaussian encoder and a weight
+    /// of one.
+    Aae {
+        /// The weight of the adversarial term.
+        #[serde(default = "one")]
+        lambda: Schedule,
+        /// What is decoded.
+        #[serde(default = "gaussian")]
+        encoder: Encoder,
+        /// How the encoder plays against the discriminator.
+        #[serde(default)]
+        generator_loss: GeneratorLoss,
+        /// The discriminator.
+        #[serde(default)]
+        discriminator: DiscriminatorConfig,
     },
     /// The importance-weighted bound (Burda et al. 2016, eq. 8).
     Iwae {
@@ -188,6 +240,10 @@ pub enum Kernel {
     Rbf,
 }
 
+fn gaussian() -> Encoder {
+    Encoder::Gaussian
+}
+
 fn one() -> Schedule {
     Schedule::Constant(1.0)
 }
@@ -210,6 +266,10 @@ impl ObjectiveConfig {
             Self::Decomposition { .. } => "decomposition",
             Self::InfoVae { .. } => "info-vae",
             Self::WaeMmd { .. } => "wae-mmd",
+            Self::FactorVae { .. } => "factor-vae",
+            Self::JointVae { .. } => "joint-vae",
+            Self::WaeGan { .. } => "wae-gan",
+            Self::Aae { .. } => "aae",
             Self::Iwae { .. } => "iwae",
             Self::Pca { .. } => "pca",
         }
@@ -218,7 +278,14 @@ impl ObjectiveConfig {
     /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
     /// add up over units. What looks at q(z) as a whole is defined for continuous units.
     pub fn takes_categorical_units(&self) -> bool {
-        matches!(self, Self::Vae {} | Self::BetaVae { .. } | Self::AnnealedVae { .. })
+        matches!(
+            self,
+            Self::Autoencoder {}
+                | Self::Vae {}
+                | Self::BetaVae { .. }
+                | Self::AnnealedVae { .. }
+                | Self::JointVae { .. }
+        )
     }
 
     /// Every weight and capacity by its key.
@@ -236,7 +303,21 @@ impl ObjectiveConfig {
             }
             Self::Decomposition { alpha, beta, .. } => vec![("alpha", alpha), ("beta", beta)],
             Self::InfoVae { alpha, lambda, .. } => vec![("alpha", alpha), ("lambda", lambda)],
-            Self::WaeMmd { lambda, .. } => vec![("lambda", lambda)],
+            Self::FactorVae { gamma, .. } => vec![("gamma", gamma)],
+            Self::JointVae {
+                gamma_continuous,
+                capacity_continuous,
+                gamma_categorical,
+                capacity_categorical,
+            } => vec![
+                ("gamma_continuous", gamma_continuous),
+                ("capacity_continuous", capacity_continuous),
+                ("gamma_categorical", gamma_categorical),
+                ("capacity_categorical", capacity_categorical),
+            ],
+            Self::WaeMmd { lambda, .. } | Self::WaeGan { lambda, .. } | Self::Aae { lambda, .. } => {
+                vec![("lambda", lambda)]
+            }
         }
     }
 
@@ -246,9 +327,10 @@ impl ObjectiveConfig {
             Self::BetaTcvae { .. } | Self::DipVaeI(_) | Self::DipVaeIi(_) | Self::Decomposition { .. } => {
                 true
             }
-            Self::InfoVae { .. } | Self::WaeMmd { .. } => true,
+            Self::InfoVae { .. } | Self::WaeMmd { .. } | Self::FactorVae { .. } => true,
             Self::Autoencoder {} | Self::Vae {} | Self::BetaVae { .. } => false,
-            Self::AnnealedVae { .. } | Self::Iwae { .. } | Self::Pca { .. } => false,
+            Self::AnnealedVae { .. } | Self::JointVae { .. } | Self::Iwae { .. } | Self::Pca { .. } => false,
+            Self::WaeGan { .. } | Self::Aae { .. } => false,
         }
     }
 
@@ -283,6 +365,9 @@ impl ObjectiveConfig {
                 mmd.check("objective.mmd")
             }
             Self::WaeMmd { mmd, .. } => mmd.check("objective.mmd"),
+            Self::FactorVae { discriminator, .. }
+            | Self::WaeGan { discriminator, .. }
+            | Self::Aae { discriminator, .. } => discriminator.check(),
             Self::Iwae { samples } => at_least_one("objective.samples", *samples as u64),
             _ => Ok(()),
         }
@@ -375,6 +460,35 @@ mod tests {
             ("name = \"wae-mmd\", lambda = -10", &["objective.lambda", "-10"]),
             ("name = \"wae-mmd\", lambda = 10, encoder = \"random\"", &["random", "expected one of"]),
             ("name = \"iwae\", samples = 0", &["objective.samples", "found 0", "at least 1"]),
+            ("name = \"factor-vae\", gamma = -1", &["objective.gamma", "-1"]),
+            ("name = \"factor-vae\"", &["objective", "missing field", "gamma"]),
+            (
+                "name = \"factor-vae\", gamma = 1, discriminator_batch = \"first\"",
+                &["first", "expected `second` or `same`"],
+            ),
+            (
+                "name = \"factor-vae\", gamma = 1, discriminator = { layers = 0 }",
+                &["objective.discriminator.layers", "found 0", "at least 1"],
+            ),
+            (
+                "name = \"wae-gan\", lambda = 1, discriminator = { width = 0 }",
+                &["objective.discriminator.width", "found 0", "at least 1"],
+            ),
+            (
+                "name = \"aae\", discriminator = { learning_rate = 0 }",
+                &["objective.discriminator.learning_rate", "found 0", "above 0"],
+            ),
+            (
+                "name = \"aae\", discriminator = { beta1 = 1 }",
+                &["objective.discriminator.beta1", "found 1", "from 0 to below 1"],
+            ),
+            ("name = \"aae\", discriminator = { depth = 5 }", &["depth", "objective"]),
+            ("name = \"wae-gan\", lambda = 1, generator_loss = \"gan\"", &["gan", "minimax"]),
+            (
+                "name = \"joint-vae\", gamma_continuous = 1, capacity_continuous = -1, gamma_categorical = 1, \
+                 capacity_categorical = 1",
+                &["objective.capacity_continuous", "-1"],
+            ),
             ("name = \"autoencoder\", beta = 1", &["unknown key `beta`"]),
         ] {
             let assignment = format!("objective={{ {objective} }}");

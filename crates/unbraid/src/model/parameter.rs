@@ -20,6 +20,11 @@ impl<const D: usize> Parameter<D> {
     pub(crate) fn tensor(&self) -> Tensor<D> {
         self.tensor.clone()
     }
+
+    /// The same as a constant. Detaching alone would keep asking for a gradient.
+    pub(super) fn untracked(&self) -> Tensor<D> {
+        self.tensor.clone().detach().set_require_grad(false)
+    }
 }
 
 fn on_device<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {

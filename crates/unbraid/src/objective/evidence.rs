@@ -20,8 +20,8 @@ pub struct Evidence<'a> {
     pub posterior: DiagonalGaussian,
     /// q(c|x) of each categorical unit.
     pub categorical: Vec<Categorical>,
-    /// What was decoded of the continuous units, `[samples * batch, units]`: usually one sample of each posterior. Of several, the first of every
-    /// image come first, then the second of every image, and so on.
+    /// What was decoded of the continuous units, `[samples * batch, units]`: usually one sample of each posterior. Of
+    /// several, the first of every image come first, then the second of every image, and so on.
     pub sample: Tensor<2>,
     /// -ln p(x|z) of each row of `sample`.
     pub reconstruction: Tensor<1>,

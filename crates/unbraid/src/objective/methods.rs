@@ -1,12 +1,15 @@
 //! The methods of the papers as lists of terms.
 
+use super::adversarial_prior::AdversarialPrior;
 use super::covariance::{Covariance, CovarianceOf, Entries};
+use super::factor_vae::DiscriminatedTotalCorrelation;
+use super::joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
 use super::weight::Weight;
 use super::{
     DimensionWiseKl, InclusiveKl, IwaeKl, Kl, KlFromCapacity, Latent, Mmd, Moments, MutualInformation,
     Objective, Term, ThirdMoment, TotalCorrelation, Weighted,
 };
-use crate::config::{DipConfig, DivergenceConfig, Encoder, KlForm, ObjectiveConfig, Schedule};
+use crate::config::{DipConfig, DivergenceConfig, Encoder, Initializer, KlForm, ObjectiveConfig, Schedule};
 use burn::tensor::Device;
 
 /// What terms with parameters or random numbers of their own are built from.
@@ -14,8 +17,10 @@ use burn::tensor::Device;
 pub struct Setting {
     /// The seed of the run.
     pub seed: u64,
-    /// Number of latent units.
+    /// Number of continuous latent units.
     pub units: usize,
+    /// What the weights of an adversary are before its first step.
+    pub initializer: Initializer,
     /// Where their tensors live, with automatic differentiation.
     pub device: Device,
 }
@@ -33,12 +38,19 @@ impl Objective {
     /// * `decomposition`: reconstruction + beta KL + alpha D(q(z), p(z)) (Mathieu et al. 2019, eq. 7)
     /// * `info-vae`: reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD (Zhao et al. 2017, eq. 6)
     /// * `wae-mmd`: reconstruction + lambda MMD (Tolstikhin et al. 2018, algorithm 2)
+    /// * `factor-vae`: reconstruction + KL + gamma TC, the total correlation by a discriminator (Kim & Mnih 2018, eq. 2)
+    /// * `joint-vae`: reconstruction + gamma_z |KL_z - C_z| + gamma_c |KL_c - C_c| (Dupont 2018, eq. 7)
+    /// * `wae-gan`: reconstruction + lambda D(q(z), p(z)), the distance by a discriminator (Tolstikhin et al. 2018,
+    ///   algorithm 1)
+    /// * `aae`: the same with a Gaussian encoder (Makhzani et al. 2015; Mushom 2020, section 4.3)
     /// * `iwae`: the importance-weighted bound (Burda et al. 2016, eq. 8)
     /// * `pca`: as `vae`, whose optimum for a linear network it is; the trainer goes there in one step
     pub fn new(config: &ObjectiveConfig, setting: &Setting) -> Self {
         let latent = match *config {
             ObjectiveConfig::Autoencoder {} => Latent::Mean,
-            ObjectiveConfig::WaeMmd { encoder: Encoder::Deterministic, .. } => Latent::Mean,
+            ObjectiveConfig::WaeMmd { encoder: Encoder::Deterministic, .. }
+            | ObjectiveConfig::WaeGan { encoder: Encoder::Deterministic, .. }
+            | ObjectiveConfig::Aae { encoder: Encoder::Deterministic, .. } => Latent::Mean,
             ObjectiveConfig::Iwae { samples } => Latent::Samples(samples),
             _ => Latent::Samples(1),
         };
@@ -85,6 +97,24 @@ fn terms(config: &ObjectiveConfig, setting: &Setting) -> Vec<Weighted> {
             weighted(Weight::from(*alpha).plus_times(1.0, *lambda).plus(-1.0), Mmd::new(mmd)),
         ],
         ObjectiveConfig::WaeMmd { lambda, mmd, .. } => vec![weighted(*lambda, Mmd::new(mmd))],
+        ObjectiveConfig::FactorVae { gamma, discriminator_batch, discriminator } => {
+            let correlation =
+                DiscriminatedTotalCorrelation::new(discriminator, *discriminator_batch, setting);
+            vec![weighted(one(), Kl), weighted(*gamma, correlation)]
+        }
+        ObjectiveConfig::JointVae {
+            gamma_continuous,
+            capacity_continuous,
+            gamma_categorical,
+            capacity_categorical,
+        } => vec![
+            weighted(*gamma_continuous, ContinuousKlFromCapacity { capacity: *capacity_continuous }),
+            weighted(*gamma_categorical, CategoricalKlFromCapacity { capacity: *capacity_categorical }),
+        ],
+        ObjectiveConfig::WaeGan { lambda, generator_loss, discriminator, .. }
+        | ObjectiveConfig::Aae { lambda, generator_loss, discriminator, .. } => {
+            vec![weighted(*lambda, AdversarialPrior::new(discriminator, *generator_loss, setting))]
+        }
         ObjectiveConfig::Iwae { .. } => vec![weighted(one(), IwaeKl)],
     }
 }

@@ -5,11 +5,15 @@
 //! list of them with weights that may change from step to step. Reductions are always the same: sum over pixels,
 //! channels and units, mean over the batch, in nats.
 
+mod adversarial_prior;
+mod adversary;
 mod aggregate;
 mod covariance;
 mod evidence;
+mod factor_vae;
 mod inclusive_kl;
 mod iwae;
+mod joint_vae;
 mod kl;
 mod methods;
 mod mixture;
@@ -20,11 +24,15 @@ mod third_moment;
 mod total_correlation;
 mod weight;
 
+pub use adversarial_prior::AdversarialPrior;
+pub use adversary::Adversary;
 pub use aggregate::Aggregate;
 pub use covariance::{Covariance, CovarianceOf, Entries};
 pub use evidence::Evidence;
+pub use factor_vae::DiscriminatedTotalCorrelation;
 pub use inclusive_kl::InclusiveKl;
 pub use iwae::IwaeKl;
+pub use joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
 pub use kl::{Kl, KlFromCapacity};
 pub use methods::Setting;
 pub use mmd::Mmd;

@@ -111,12 +111,17 @@ impl Means {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ObjectiveConfig;
+    use crate::config::{Initializer, ObjectiveConfig};
     use crate::objective::Setting;
     use burn::tensor::Device;
 
     fn means() -> Means {
-        let setting = Setting { seed: 0, units: 2, device: Device::flex().autodiff() };
+        let setting = Setting {
+            seed: 0,
+            units: 2,
+            initializer: Initializer::Pytorch,
+            device: Device::flex().autodiff(),
+        };
         let latents = LatentsConfig { continuous: 2, ..LatentsConfig::default() };
         Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0.into() }, &setting), &latents)
     }

@@ -2,6 +2,7 @@
 //! has to say goes to a [`Journal`], so that it knows nothing of files or terminals.
 
 mod batches;
+pub mod cost;
 mod measurements;
 
 pub use batches::Batches;
@@ -15,6 +16,7 @@ use crate::objective::{Evidence, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
+use std::fmt;
 use unbraid_data::random::{Moment, Stream};
 use unbraid_data::sampling::uniform;
 use unbraid_data::{DataError, DataSet};
@@ -35,6 +37,16 @@ pub enum TrainError {
     Data(DataError),
     /// The journal could not be written.
     Journal(Failure),
+}
+
+impl fmt::Display for TrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite { step, term, value } => write!(f, "step {step}: the term `{term}` is {value}"),
+            Self::Data(error) => error.fmt(f),
+            Self::Journal(failure) => failure.fmt(f),
+        }
+    }
 }
 
 /// How training ended.
@@ -154,7 +166,9 @@ impl<'a> Trainer<'a> {
         let network = Network::new(&config.model, data.shape(), config.seed, &device)?;
         let units = config.model.latents.continuous;
         let prior = Prior::new(&config.model.prior, units, Some(data), &device)?;
-        let objective = Objective::new(&config.objective, &Setting { seed: config.seed, units, device });
+        let initializer = config.model.initializer;
+        let setting = Setting { seed: config.seed, units, initializer, device };
+        let objective = Objective::new(&config.objective, &setting);
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
             closed_form: closed_form(config),
