@@ -1,9 +1,7 @@
 //! The project's chores: `cargo xtask test`, `check` and `bench`. Needs nothing but the Rust toolchain.
 
-mod training;
-
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -14,8 +12,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
   bench kernels [...]  each convolution against the machine's peak
   bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it
-  bench train [...]    a step of training; --objectives gives a table of all of them, relative to beta-vae; further
-                       arguments go to `unbraid bench`, such as --threads 2 --set training.batch_size=400";
+  bench train [...]    a training step of each network; --torch PYTHON runs PyTorch beside it, --objectives compares
+                       the methods";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -25,8 +23,8 @@ fn main() -> ExitCode {
         ["check"] => check(),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
         ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
+        ["bench", "train", rest @ ..] => bench("unbraid", "train", rest),
         ["bench", "metrics", rest @ ..] => bench("unbraid-metrics", "scores", rest),
-        ["bench", "train", rest @ ..] => release().and_then(|program| training::bench(&program, rest)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -60,14 +58,6 @@ fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {
         arguments.extend(rest);
     }
     cargo("benchmark", &arguments)
-}
-
-/// Builds the program as it is installed; gives its path.
-fn release() -> Result<PathBuf, String> {
-    cargo("program", &["build", "--workspace", "--release", "--bins"])?;
-    let target = env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
-    Ok(target.join("release").join(format!("unbraid{}", env::consts::EXE_SUFFIX)))
 }
 
 /// Runs cargo in the root of the workspace, and says what and how long.

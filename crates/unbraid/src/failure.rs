@@ -60,6 +60,8 @@ impl fmt::Display for Failure {
     }
 }
 
+impl std::error::Error for Failure {}
+
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         Self::Input(error.into())

@@ -17,3 +17,5 @@ pub mod report;
 pub mod run;
 pub mod terminal;
 pub mod train;
+
+pub use run::Run;

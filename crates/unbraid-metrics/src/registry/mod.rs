@@ -94,6 +94,8 @@ pub struct Metric {
     pub needs: Needs,
     /// Whether factor values are taken as numbers, so that renaming them changes the score.
     pub factor_values_are_numbers: bool,
+    /// Whether it draws codes under interventions, so that it gains from a sampler over the whole data set.
+    pub interventional: bool,
     /// Whether it is run when no metrics are named; off for those that take long and say little new.
     pub by_default: bool,
     parameters: fn(&Parameters) -> serde_json::Value,

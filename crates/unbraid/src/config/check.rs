@@ -5,6 +5,7 @@ use super::{
     OptimizerConfig, Output, PriorConfig, Scale,
 };
 use unbraid_data::DataSet;
+use unbraid_metrics::registry;
 
 pub(super) type Result<T = ()> = std::result::Result<T, ConfigError>;
 
@@ -18,7 +19,8 @@ impl Config {
         self.check_pca()?;
         self.check_optimizer()?;
         self.check_training()?;
-        self.objective.check(&self.model.prior, self.training.batch_size)
+        self.objective.check(&self.model.prior, self.training.batch_size)?;
+        self.check_evaluation()
     }
 
     /// Checks what depends on the data.
@@ -134,6 +136,14 @@ impl Config {
         at_least_one("training.log_every", training.log_every)?;
         at_least_one("training.checkpoint_every", training.checkpoint_every)
     }
+
+    fn check_evaluation(&self) -> Result {
+        for name in &self.evaluation.metrics {
+            registry::find(name)
+                .map_err(|error| ConfigError::Shape { message: format!("evaluation.metrics: {error}") })?;
+        }
+        Ok(())
+    }
 }
 
 fn check_latents(latents: &LatentsConfig) -> Result {
@@ -173,6 +183,22 @@ pub(super) fn not_negative(key: &str, value: f64) -> Result {
 #[cfg(test)]
 mod tests {
     use crate::config::Source;
+
+    #[test]
+    fn metrics_are_known_by_name() {
+        let set = |names: &str| {
+            let assignments = vec![format!("evaluation.metrics={names}")];
+            Source { assignments, ..Source::default() }.resolve()
+        };
+        let error = set("[\"mig\", \"dcii\"]").unwrap_err().to_string();
+        assert!(error.contains("evaluation.metrics: unknown metric `dcii`"), "{error}");
+        assert!(error.contains("did you mean `dci`?"), "{error}");
+        let config = set("[\"mig\", \"dci\"]").unwrap();
+        assert_eq!(config.evaluation.metrics, ["mig", "dci"]);
+        // Another choice of scores is no other run.
+        assert_eq!(config.fingerprint(), Source::default().resolve().unwrap().fingerprint());
+        assert_eq!(Source::parse(&config.to_toml(), "text").unwrap(), config);
+    }
 
     #[test]
     fn every_impossible_number_is_refused_by_its_key() {

@@ -52,6 +52,9 @@ pub struct Config {
     /// For how long, and what is written on the way.
     #[serde(default)]
     pub training: TrainingConfig,
+    /// What is measured in the end. It has no influence on training, and none on the fingerprint.
+    #[serde(default, skip_serializing_if = "EvaluationConfig::is_default")]
+    pub evaluation: EvaluationConfig,
 }
 
 /// Adam (Kingma & Ba 2015) with PyTorch's names and defaults, except for the learning rate.
@@ -119,6 +122,20 @@ impl Default for TrainingConfig {
     }
 }
 
+/// What `unbraid evaluate` does unless it is told otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EvaluationConfig {
+    /// Metrics by name; all that apply if there are none.
+    pub metrics: Vec<String>,
+}
+
+impl EvaluationConfig {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl TrainingConfig {
     /// The number of steps on data of `images` images: of `epochs`, those whose batch lies wholly in them, and at least
     /// one.
@@ -134,9 +151,10 @@ impl TrainingConfig {
 }
 
 impl Config {
-    /// A SHA-256 of the canonical text: equal exactly if the configurations are.
+    /// A SHA-256 of the canonical text without `[evaluation]`: equal exactly if the same model is trained.
     pub fn fingerprint(&self) -> String {
-        Sha256::digest(self.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
+        let training = Self { evaluation: EvaluationConfig::default(), ..self.clone() };
+        Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The keys in which two configurations differ, with both values, such as ``objective.beta: 4.0 and 6.0``.

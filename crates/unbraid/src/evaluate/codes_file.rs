@@ -2,13 +2,19 @@
 //!
 //! Arrays `codes_train` \[n, units\], `factors_train` \[n, factors\], `codes_test` and `factors_test`; or only `codes` and
 //! `factors`, of which the first two thirds train. Optional: `log_variance_train` (or `log_variance`) for scores that
-//! need posteriors, and `factor_names`. Factors are whole numbers; without them only the unsupervised scores apply.
+//! need posteriors, `clusters_train` and `clusters_test` \[n, categorical units\] with the most likely class of each
+//! categorical unit, and `factor_names`. Factors are whole numbers; without them only the unsupervised scores apply.
+//! Files that we write also have `written_by`, by which they are recognised.
 
 use crate::failure::{Failure, Outcome};
+use crate::files::{self, Existing};
 use ndarray::{Array2, Axis};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 use unbraid_data::DataError;
+use unbraid_data::formats::npy::ElementType;
 use unbraid_data::formats::npz::Npz;
+use unbraid_data::formats::npz_writer::NpzWriter;
 use unbraid_metrics::Codes;
 
 /// Reads a codes file.
@@ -43,7 +49,11 @@ pub fn read(path: &Path) -> Outcome<Codes> {
         return Err(DataError::content(path, "archive", found, expected).into());
     };
     let codes = codes.map_err(with_path)?;
-    let codes = with_log_variances(codes, &mut npz)?.map_err(with_path)?;
+    let mut codes = with_log_variances(codes, &mut npz)?.map_err(with_path)?;
+    if npz.contains("clusters_train") && codes.has_factors() {
+        let (train, test) = (integers(&mut npz, "clusters_train")?, integers(&mut npz, "clusters_test")?);
+        codes = codes.with_clusters(train, test).map_err(with_path)?;
+    }
     if !npz.contains("factor_names") {
         return Ok(codes);
     }
@@ -77,4 +87,49 @@ fn integers(npz: &mut Npz, name: &str) -> Outcome<Array2<i64>> {
     array.expect_axes(2)?;
     let shape = (array.header().shape[0], array.header().shape[1]);
     Array2::from_shape_vec(shape, array.integers()?).map_err(Failure::run)
+}
+
+const WRITTEN_BY: &str = "written_by";
+const US: &str = "unbraid evaluate";
+
+/// Whether a file is a codes file that [`write()`] wrote.
+pub fn is_ours(path: &Path) -> bool {
+    let name = |mut npz: Npz| npz.array(WRITTEN_BY)?.strings();
+    Npz::open(path).and_then(name).is_ok_and(|names| names == [US])
+}
+
+/// Writes a codes file. Codes go in single precision, in which networks compute them.
+///
+/// # Errors
+/// If it cannot be written, or exists and is to be kept.
+pub fn write(path: &Path, existing: Existing, codes: &Codes) -> Outcome {
+    files::write(path, existing, |file| {
+        let mut npz = NpzWriter::new(file);
+        npz.strings(WRITTEN_BY, &[US.to_owned()])?;
+        singles(&mut npz, "codes_train", &codes.codes_train)?;
+        if let Some(log_variances) = &codes.log_variance_train {
+            singles(&mut npz, "log_variance_train", log_variances)?;
+        }
+        if codes.has_factors() {
+            let mut factors = |name: &str, factors: &Array2<i64>| {
+                npz.integers(name, &[factors.nrows(), factors.ncols()], factors.iter().copied())
+            };
+            factors("factors_train", &codes.factors_train)?;
+            factors("factors_test", &codes.factors_test)?;
+            if let Some((train, test)) = &codes.clusters {
+                factors("clusters_train", train)?;
+                factors("clusters_test", test)?;
+            }
+            singles(&mut npz, "codes_test", &codes.codes_test)?;
+            npz.strings("factor_names", &codes.factor_names)?;
+        }
+        npz.finish()?;
+        Ok(())
+    })
+}
+
+fn singles<W: Write + Seek>(npz: &mut NpzWriter<W>, name: &str, array: &Array2<f64>) -> io::Result<()> {
+    let out = npz.array(name, ElementType::little('f', 4), &[array.nrows(), array.ncols()])?;
+    let bytes: Vec<u8> = array.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
+    out.write_all(&bytes)
 }

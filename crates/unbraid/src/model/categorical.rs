@@ -1,7 +1,7 @@
 //! The approximate posterior of a categorical unit: class probabilities, and samples that let gradients through.
 
-use burn::tensor::Tensor;
 use burn::tensor::activation::{log_softmax, softmax};
+use burn::tensor::{Tensor, TensorData};
 
 /// A distribution over classes for each image of a batch.
 #[derive(Clone, Debug)]
@@ -50,17 +50,27 @@ impl Categorical {
         softmax((self.log_probabilities.clone() + gumbel) / temperature, 1)
     }
 
-    /// The most likely class of each image as a one-hot row, `[batch, classes]`; of equals, the first. No gradient.
+    /// The most likely class of each image; of equals, the first.
+    pub fn most_likely_classes(&self) -> Vec<usize> {
+        let log_probabilities = self.log_probabilities.clone();
+        let log_probabilities = if log_probabilities.device().is_autodiff() {
+            log_probabilities.inner()
+        } else {
+            log_probabilities
+        };
+        let rows: Vec<f32> =
+            log_probabilities.into_data().try_into_vec().expect("posteriors are in single precision");
+        rows.chunks_exact(self.classes()).map(largest).collect()
+    }
+
+    /// The same as one-hot rows, `[batch, classes]`. No gradient.
     pub fn most_likely(&self) -> Tensor<2> {
         let [batch, classes] = self.log_probabilities.dims();
-        let device = self.log_probabilities.device();
-        let rows = self.log_probabilities.clone().inner().into_data();
-        let rows: Vec<f32> = rows.try_into_vec().expect("posteriors are in single precision");
-        let mut one_hot = vec![0.0_f32; rows.len()];
-        for (row, hot) in rows.chunks_exact(classes).zip(one_hot.chunks_exact_mut(classes)) {
-            hot[largest(row)] = 1.0;
+        let mut one_hot = vec![0.0_f32; batch * classes];
+        for (class, row) in self.most_likely_classes().into_iter().zip(one_hot.chunks_exact_mut(classes)) {
+            row[class] = 1.0;
         }
-        Tensor::from_data(burn::tensor::TensorData::new(one_hot, [batch, classes]), &device)
+        Tensor::from_data(TensorData::new(one_hot, [batch, classes]), &self.log_probabilities.device())
     }
 }
 

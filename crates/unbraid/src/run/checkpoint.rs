@@ -104,22 +104,23 @@ fn json(note: &impl Serialize) -> Outcome<String> {
 
 /// Removes all but the newest `keep` files of a kind. One that cannot be removed does no harm.
 fn prune(directory: &Path, kind: &str, keep: usize) {
+    let steps = steps_of(directory, kind);
+    for step in &steps[..steps.len().saturating_sub(keep)] {
+        let _ = fs::remove_file(directory.join(name(kind, *step)));
+    }
+}
+
+/// The steps of which there is a file of a kind, in order.
+fn steps_of(directory: &Path, kind: &str) -> Vec<u64> {
     let prefix = format!("{kind}-");
-    let is_ours = |path: &PathBuf| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
-            name.strip_prefix(&prefix)
-                .and_then(|rest| rest.strip_suffix(".safetensors"))
-                .is_some_and(|step| step.parse::<u64>().is_ok())
-        })
+    let step = |path: PathBuf| {
+        let rest = path.file_name()?.to_str()?.strip_prefix(&prefix)?.strip_suffix(".safetensors")?;
+        rest.parse::<u64>().ok()
     };
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_ours).collect();
-    // By length first: steps of more than seven digits are longer.
-    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
-    found.truncate(found.len().saturating_sub(keep));
-    for path in found {
-        let _ = fs::remove_file(path);
-    }
+    let mut steps: Vec<u64> = entries.filter_map(|entry| step(entry.path())).collect();
+    steps.sort_unstable();
+    steps
 }
 
 /// Names the last checkpoint in a message.
@@ -140,18 +141,60 @@ pub fn load(run: &RunDirectory, fingerprint: &str) -> Outcome<Option<Checkpoint>
     if !path.exists() {
         return Ok(None);
     }
-    let (weights, note) = read_state(&path).map_err(refused)?;
-    let note: WeightsNote = parse_note(&path, note.as_deref())?;
+    let weights = read_weights(&path, fingerprint).map_err(|failure| match failure {
+        Failure::Input(error) => Failure::Input(error.context("cannot resume")),
+        other => other,
+    })?;
+    let path = run.checkpoints().join(name("optimizer", weights.step));
+    let (state, position) = read_state(&path).map_err(refused)?;
+    let position = parse_note(&path, position.as_deref())?;
+    Ok(Some(Checkpoint { step: weights.step, weights: weights.state, state, position }))
+}
+
+/// The weights of a checkpoint, and what they say of themselves.
+#[derive(Debug)]
+pub(super) struct Weights {
+    pub(super) step: u64,
+    /// Height, width and channels of the images.
+    pub(super) images: [usize; 3],
+    /// The model's state dict.
+    pub(super) state: Vec<StateTensor>,
+}
+
+/// The file of the last checkpoint, or of one that was kept.
+pub(super) fn find_weights(directory: &Path, step: Option<u64>) -> Outcome<PathBuf> {
+    let file = step.map_or_else(|| "last.safetensors".to_owned(), |step| name("step", step));
+    let path = directory.join(file);
+    if path.is_file() {
+        return Ok(path);
+    }
+    let hint = match (step, steps_of(directory, "step").as_slice()) {
+        (None, _) => {
+            "the run has not come to its first checkpoint yet (training.checkpoint_every)".to_owned()
+        }
+        (Some(_), []) => "none was kept; without a step, the last one is taken".to_owned(),
+        (Some(_), kept) => {
+            let kept: Vec<String> = kept.iter().map(u64::to_string).collect();
+            format!("there are those of steps {}", kept.join(", "))
+        }
+    };
+    Err(Failure::input(format!("{}: no such checkpoint\nhint: {hint}", path.display())))
+}
+
+/// Reads the weights of a checkpoint.
+///
+/// # Errors
+/// If the file is damaged, was not written by unbraid, or belongs to another configuration.
+pub(super) fn read_weights(path: &Path, fingerprint: &str) -> Outcome<Weights> {
+    let (state, note) = read_state(path)?;
+    let note: WeightsNote = parse_note(path, note.as_deref())?;
     if note.configuration != fingerprint {
         return Err(Failure::input(format!(
-            "{}: the checkpoint belongs to another configuration than config.toml beside it",
+            "{}: the checkpoint belongs to another configuration than the run's config.toml",
             path.display()
         )));
     }
-    let path = run.checkpoints().join(name("optimizer", note.step));
-    let (state, position) = read_state(&path).map_err(refused)?;
-    let position = parse_note(&path, position.as_deref())?;
-    Ok(Some(Checkpoint { step: note.step, weights, state, position }))
+    Ok(Weights { step: note.step, images: note.images, state })
 }
 
 fn parse_note<'a, T: Deserialize<'a>>(path: &Path, note: Option<&'a str>) -> Outcome<T> {

@@ -126,7 +126,9 @@ impl RunDirectory {
 
     /// Removes what a run wrote, and nothing else.
     fn clear(&self) -> Outcome {
-        for file in [self.status(), self.config(), self.meta(), self.metrics(), self.log()] {
+        let own = [self.status(), self.config(), self.meta(), self.metrics(), self.log()];
+        let evaluation = ["scores.json", "codes.npz"].map(|name| self.path.join(name));
+        for file in own.into_iter().chain(evaluation) {
             match fs::remove_file(&file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(cannot("remove", &file, &error));
@@ -169,11 +171,7 @@ impl RunDirectory {
     /// # Errors
     /// If it cannot be read or understood.
     pub fn read_config(&self) -> Outcome<Config> {
-        let path = self.config();
-        let text = fs::read_to_string(&path).map_err(|error| {
-            Failure::input(format!("{}: cannot read the configuration: {error}", path.display()))
-        })?;
-        Ok(Source::parse(&text, &path.display().to_string())?)
+        read_config(&self.config())
     }
 
     /// The directory itself.
@@ -215,6 +213,14 @@ impl RunDirectory {
     pub fn tensorboard(&self) -> PathBuf {
         self.path.join("tensorboard")
     }
+}
+
+/// The configuration in a run's `config.toml`.
+pub(super) fn read_config(path: &Path) -> Outcome<Config> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::input(format!("{}: cannot read the configuration: {error}", path.display()))
+    })?;
+    Ok(Source::parse(&text, &path.display().to_string())?)
 }
 
 const LOCK: &str = ".lock";

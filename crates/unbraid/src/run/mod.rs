@@ -1,5 +1,7 @@
 //! The run directory: everything that a run writes, and how it is opened again. Depends on training and what it rests on.
 //!
+//! [`RunDirectory`] is the place that a run being trained owns, [`Run`] what it has learned, to be used.
+//!
 //! ```text
 //! config.toml      resolved, repeats the run          status.json    state, step, heartbeat, error
 //! meta.json        version, host, data hash, times    run.log        what happened, with times
@@ -18,6 +20,7 @@ mod meta;
 mod metrics;
 mod status;
 mod tensorboard;
+mod trained;
 
 pub use checkpoint::{Checkpoint, Position, load, save};
 pub use directory::{RunDirectory, Start};
@@ -25,3 +28,4 @@ pub use interrupt::Interrupt;
 pub use journal::{FileJournal, Watcher};
 pub use meta::Meta;
 pub use status::{State, Status};
+pub use trained::Run;

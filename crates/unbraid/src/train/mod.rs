@@ -2,6 +2,7 @@
 //! has to say goes to a [`Journal`], so that it knows nothing of files or terminals.
 
 mod batches;
+pub mod cost;
 mod measurements;
 
 pub use batches::Batches;
@@ -15,6 +16,7 @@ use crate::objective::{Evidence, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
+use std::fmt;
 use unbraid_data::random::{Moment, Stream};
 use unbraid_data::sampling::uniform;
 use unbraid_data::{DataError, DataSet};
@@ -35,6 +37,16 @@ pub enum TrainError {
     Data(DataError),
     /// The journal could not be written.
     Journal(Failure),
+}
+
+impl fmt::Display for TrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite { step, term, value } => write!(f, "step {step}: the term `{term}` is {value}"),
+            Self::Data(error) => error.fmt(f),
+            Self::Journal(failure) => failure.fmt(f),
+        }
+    }
 }
 
 /// How training ended.

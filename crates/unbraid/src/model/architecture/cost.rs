@@ -13,18 +13,45 @@ impl Blueprint {
         2 * (3 * layers.iter().sum::<u64>() - first)
     }
 
-    /// Multiplications of each layer for one image, first to last.
-    fn multiplications(&self) -> Vec<u64> {
-        let mut layers = Vec::new();
-        let mut image = self.images;
+    /// Values of the largest image or layer, for one image.
+    pub fn largest_layer(&self) -> usize {
+        let linear = self.encoder.linear.iter().chain(&self.decoder.linear).map(|layer| layer.width);
+        let images = self.encoder_images().into_iter().chain(self.decoder_images());
+        images.map(ImageShape::values).chain(linear).max().unwrap_or(0)
+    }
+
+    /// What the encoder's convolutions make of an image, the image itself first.
+    fn encoder_images(&self) -> Vec<ImageShape> {
+        let mut images = vec![self.images];
         for layer in &self.encoder.convolutions {
             let size =
                 |size: usize, axis: usize| (size + 2 * layer.padding - layer.kernel[axis]) / layer.stride + 1;
-            let next = ImageShape::new(size(image.height, 0), size(image.width, 1), layer.channels);
-            layers.push(next.values() * image.channels * layer.kernel[0] * layer.kernel[1]);
-            image = next;
+            let ImageShape { height, width, .. } = images[images.len() - 1];
+            images.push(ImageShape::new(size(height, 0), size(width, 1), layer.channels));
         }
-        let mut width = image.values();
+        images
+    }
+
+    /// What the decoder's convolutions make of the grid, the grid itself first.
+    fn decoder_images(&self) -> Vec<ImageShape> {
+        let mut images = vec![self.decoder.grid];
+        for layer in &self.decoder.convolutions {
+            let size =
+                |size: usize, axis: usize| (size - 1) * layer.stride + layer.kernel[axis] - 2 * layer.padding;
+            let ImageShape { height, width, .. } = images[images.len() - 1];
+            images.push(ImageShape::new(size(height, 0), size(width, 1), layer.channels));
+        }
+        images
+    }
+
+    /// Multiplications of each layer for one image, first to last.
+    fn multiplications(&self) -> Vec<u64> {
+        let mut layers = Vec::new();
+        let images = self.encoder_images();
+        for (layer, image) in self.encoder.convolutions.iter().zip(images.windows(2)) {
+            layers.push(image[1].values() * image[0].channels * layer.kernel[0] * layer.kernel[1]);
+        }
+        let mut width = images[images.len() - 1].values();
         for layer in &self.encoder.linear {
             layers.push(width * layer.width);
             width = layer.width;
@@ -35,12 +62,8 @@ impl Blueprint {
             layers.push(width * layer.width);
             width = layer.width;
         }
-        image = self.decoder.grid;
-        for layer in &self.decoder.convolutions {
+        for (layer, image) in self.decoder.convolutions.iter().zip(self.decoder_images()) {
             layers.push(image.values() * layer.channels * layer.kernel[0] * layer.kernel[1]);
-            let size =
-                |size: usize, axis: usize| (size - 1) * layer.stride + layer.kernel[axis] - 2 * layer.padding;
-            image = ImageShape::new(size(image.height, 0), size(image.width, 1), layer.channels);
         }
         layers.into_iter().map(|count| count as u64).collect()
     }
@@ -62,5 +85,6 @@ mod tests {
         let linear = 262_144 + 5_120 + 2_560 + 262_144;
         let forward: u64 = 2 * convolutions + linear;
         assert_eq!(blueprint.training_operations(), 2 * (3 * forward - 524_288));
+        assert_eq!(blueprint.largest_layer(), 32 * 32 * 32);
     }
 }

@@ -1,0 +1,171 @@
+//! A trained network at work on any number of images: in batches, on all threads, within bounded memory.
+//!
+//! Every pass through the network has the same number of images, the last one filled up with black ones. A matrix product
+//! may round differently for another number of rows; with equal passes the result for an image depends on that image
+//! alone, not on its neighbours, its place, or how many threads there are.
+
+use super::{Categorical, Network, Pass};
+use burn::tensor::{Tensor, TensorData};
+use ndarray::{Array2, Array4, ArrayRef, Ix2};
+use std::sync::{Mutex, PoisonError};
+use unbraid_data::ImageShape;
+use unbraid_data::progress::Progress;
+
+/// Images of one pass, where memory allows. Measured: smaller ones pay for reordering the weights, larger ones leave the
+/// cache.
+const IMAGES: usize = 64;
+
+/// Floats of the largest layer that one pass may have: 16 MB, so that large images do not multiply.
+const LARGEST_LAYER: usize = 4 << 20;
+
+/// q(z, c|x) of some images, one row for each.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Posteriors {
+    /// Means, `[images, units]`.
+    pub mean: Array2<f32>,
+    /// Logarithms of the variances, `[images, units]`.
+    pub log_variance: Array2<f32>,
+    /// The most likely class of each categorical unit, `[images, categorical units]`.
+    pub categories: Array2<i64>,
+}
+
+/// A network that only computes.
+#[derive(Debug)]
+pub struct Inference {
+    network: Network,
+    images: usize,
+}
+
+impl Inference {
+    /// Of a network on a device without automatic differentiation.
+    pub fn new(network: Network) -> Self {
+        let largest = network.blueprint().largest_layer().max(1);
+        let images = (LARGEST_LAYER / largest).clamp(1, IMAGES);
+        Self { network, images }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The posteriors of `count` images; `write` writes the pixels of the one it is asked for. It is called from all
+    /// threads, so that making images goes on beside the arithmetic.
+    ///
+    /// # Errors
+    /// The first that `write` gives.
+    pub fn encode<E: Send>(
+        &self,
+        count: usize,
+        write: impl Fn(usize, &mut [f32]) -> Result<(), E> + Sync,
+        progress: &dyn Progress,
+    ) -> Result<Posteriors, E> {
+        let blueprint = self.network.blueprint();
+        let (units, shape) = (blueprint.units, blueprint.images);
+        let mut posteriors = Posteriors {
+            mean: Array2::zeros((count, units)),
+            log_variance: Array2::zeros((count, units)),
+            categories: Array2::zeros((count, blueprint.categorical.len())),
+        };
+        let batches = rows_of(&mut posteriors.mean, self.images)
+            .into_iter()
+            .zip(rows_of(&mut posteriors.log_variance, self.images))
+            .zip(rows_of(&mut posteriors.categories, self.images))
+            .enumerate();
+        share_out(batches, |(batch, ((mean, log_variance), categories))| {
+            let present = self.images.min(count - batch * self.images);
+            let mut pixels = vec![0.0; self.images * shape.values()];
+            for (place, image) in pixels.chunks_exact_mut(shape.values()).take(present).enumerate() {
+                write(batch * self.images + place, image)?;
+            }
+            let dimensions = [self.images, shape.height, shape.width, shape.channels];
+            let images = Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device());
+            let posterior = self.network.encode(images, &mut Pass::Inference);
+            copy(posterior.continuous.mean, mean);
+            copy(posterior.continuous.log_variance, log_variance);
+            let classes: Vec<Vec<usize>> =
+                posterior.categorical.iter().map(Categorical::most_likely_classes).collect();
+            for (image, row) in categories.chunks_exact_mut(classes.len().max(1)).enumerate() {
+                row.iter_mut().zip(&classes).for_each(|(place, unit)| *place = unit[image] as i64);
+            }
+            progress.advance(present as u64);
+            Ok(())
+        })?;
+        Ok(posteriors)
+    }
+
+    /// The expected images of latent values `[images, width]`, as `[images, height, width, channels]`.
+    ///
+    /// # Panics
+    /// If there are not as many columns as continuous units and classes of categorical units.
+    pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Array4<f32> {
+        let (units, shape) = (self.network.blueprint().latent_width(), self.network.blueprint().images);
+        assert_eq!(latents.ncols(), units, "one column for each continuous unit and each class");
+        let ImageShape { height, width, channels } = shape;
+        let mut images = Array4::zeros((latents.nrows(), height, width, channels));
+        let pixels =
+            images.as_slice_mut().into_iter().flat_map(|all| all.chunks_mut(self.images * shape.values()));
+        let done = share_out(pixels.enumerate(), |(batch, pixels)| {
+            let present = pixels.len() / shape.values();
+            let mut values = Vec::with_capacity(self.images * units);
+            values.extend((0..present).flat_map(|place| latents.row(batch * self.images + place)));
+            values.resize(self.images * units, 0.0);
+            let values =
+                Tensor::from_data(TensorData::new(values, [self.images, units]), self.network.device());
+            let outputs = self.network.decode(values, &mut Pass::Inference);
+            copy(self.network.likelihood().mean(outputs), pixels);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match done {
+            Ok(()) => images,
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// The rows of a matrix, some at a time; as often nothing if it has no columns.
+fn rows_of<T>(matrix: &mut Array2<T>, rows: usize) -> Vec<&mut [T]> {
+    let (count, columns) = matrix.dim();
+    if columns == 0 {
+        return (0..count.div_ceil(rows)).map(|_| Default::default()).collect();
+    }
+    // A fresh matrix lies in order.
+    matrix.as_slice_mut().into_iter().flat_map(|all| all.chunks_mut(rows * columns)).collect()
+}
+
+/// The first values of a tensor.
+fn copy<const D: usize>(tensor: Tensor<D>, target: &mut [f32]) {
+    let values: Vec<f32> = tensor.into_data().try_into_vec().expect("all tensors are in single precision");
+    target.copy_from_slice(&values[..target.len()]);
+}
+
+/// Does all jobs; each thread of the pool takes the next one when it is done with its last, so that there are never more
+/// in memory than threads. After an error no further job begins.
+fn share_out<J, E: Send>(
+    jobs: impl Iterator<Item = J> + Send,
+    work: impl Fn(J) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let jobs = Mutex::new(jobs.enumerate().fuse());
+    let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
+    rayon::broadcast(|_| {
+        loop {
+            let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((number, job)) = job else { return };
+            if let Err(error) = work(job) {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                // Whatever the threads: the error of the first job that fails is the one to report.
+                if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                    *failed = Some((number, error));
+                }
+            }
+            if failed.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+                return;
+            }
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
