@@ -126,6 +126,33 @@ fn signals_write_a_checkpoint_and_say_how_to_go_on() {
     }
 }
 
+/// Steps of half a second and more, so that the second signal finds the process still busy with the step in which the
+/// first one came. That fails if the step ends just between the two, which can hardly happen three times in a row.
+#[cfg(unix)]
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let bench = Bench::new();
+    let slow = [
+        "--set",
+        "data=shapes(positions=16)",
+        "--set",
+        "model.architecture=conv",
+        "--set",
+        "training={ steps = 100, batch_size = 1000, log_every = 1 }",
+    ];
+    let at_once = (0..3).any(|attempt| {
+        let child = start(&bench, &format!("attempt-{attempt}"), 1, &slow);
+        for _ in 0..2 {
+            Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        !String::from_utf8_lossy(&output.stderr).contains("checkpoint")
+    });
+    assert!(at_once, "every attempt ended with a checkpoint, as after a single interrupt");
+}
+
 /// All objectives, with schedules and with what their terms keep from step to step.
 const OBJECTIVES: [&str; 19] = [
     "{ name = \"autoencoder\" }",
@@ -189,33 +216,6 @@ fn every_objective_is_resumed_exactly_on_any_number_of_threads() {
         };
         assert!(bytes(&whole) == bytes(&after), "{place}: {objective}");
     }
-}
-
-/// Steps of half a second and more, so that the second signal finds the process still busy with the step in which the
-/// first one came. That fails if the step ends just between the two, which can hardly happen three times in a row.
-#[cfg(unix)]
-#[test]
-fn a_second_interrupt_ends_at_once() {
-    let bench = Bench::new();
-    let slow = [
-        "--set",
-        "data=shapes(positions=16)",
-        "--set",
-        "model.architecture=conv",
-        "--set",
-        "training={ steps = 100, batch_size = 1000, log_every = 1 }",
-    ];
-    let at_once = (0..3).any(|attempt| {
-        let child = start(&bench, &format!("attempt-{attempt}"), 1, &slow);
-        for _ in 0..2 {
-            Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130));
-        !String::from_utf8_lossy(&output.stderr).contains("checkpoint")
-    });
-    assert!(at_once, "every attempt ended with a checkpoint, as after a single interrupt");
 }
 
 #[test]
