@@ -157,13 +157,16 @@ fn merge_at(path: &mut Vec<String>, below: &mut Table, above: Table) {
 
 fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
     let component = COMPONENTS.iter().any(|component| path == *component);
-    // Data may be named by its path alone, which then is another data set as well.
     let renamed = new.get("name").is_some_and(|name| old.get("name") != Some(name));
-    let moved = path == ["data"]
-        && !new.contains_key("name")
-        && new.contains_key("path")
-        && !old.contains_key("path");
+    let moved = path == ["data"] && new.contains_key("path") && !new.contains_key("name") && is_made(old);
     component && (renamed || moved)
+}
+
+/// Whether a `[data]` table names a data set that is made without files, so that a path alone must mean another one. To
+/// one that is read from files, a path is what was missing.
+fn is_made(data: &Table) -> bool {
+    let name = data.get("name").and_then(Value::as_str);
+    name.is_some_and(|name| unbraid_data::registry::entry(name).is_ok_and(|entry| entry.path.is_none()))
 }
 
 fn finish(merged: Table) -> Result<Config, ConfigError> {
@@ -267,6 +270,20 @@ mod tests {
             let error = set(&[assignment]).unwrap_err().to_string();
             assert!(error.contains(place), "{assignment}: {error}");
         }
+    }
+
+    #[test]
+    fn a_path_completes_a_data_set_of_files_and_replaces_one_that_is_made() {
+        let data = |preset: &str| {
+            let assignments = vec!["data.path=/somewhere".to_owned()];
+            let source = Source { preset: Some(preset.to_owned()), assignments, ..Source::default() };
+            source.resolve().unwrap().data
+        };
+        let celeba = data("kumar/celeba-beta-vae");
+        assert_eq!(celeba.name.as_deref(), Some("celeba"));
+        assert!(celeba.options.contains_key("train_fraction") && celeba.path.is_some());
+        let other = data("default");
+        assert!(other.name.is_none() && other.options.is_empty() && other.path.is_some());
     }
 
     #[test]
