@@ -3,11 +3,15 @@
 
 mod common;
 
+use burn::tensor::Device;
 use common::{Bench, assert_same, check, checkpoints, metrics};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use unbraid::model::read_state;
+use unbraid::config::Source;
+use unbraid::model::{read_state, write_state};
+use unbraid::train::Trainer;
+use unbraid_data::progress::Silent;
 
 #[test]
 fn a_run_can_be_repeated_on_any_number_of_threads_and_from_its_own_configuration() {
@@ -147,6 +151,71 @@ fn a_second_interrupt_ends_at_once() {
         !String::from_utf8_lossy(&output.stderr).contains("checkpoint")
     });
     assert!(at_once, "every attempt ended with a checkpoint, as after a single interrupt");
+}
+
+/// All objectives, with schedules and with what their terms keep from step to step.
+const OBJECTIVES: [&str; 19] = [
+    "{ name = \"autoencoder\" }",
+    "{ name = \"vae\" }",
+    "{ name = \"beta-vae\", beta = { from = 0.0, to = 4.0, start = 2, end = 8 } }",
+    "{ name = \"annealed-vae\", gamma = 10, capacity = { from = 0, to = 5, end = 10 } }",
+    "{ name = \"beta-tcvae\", beta = 6 }",
+    "{ name = \"beta-tcvae\", beta = { from = 1, to = 6, end = 20 }, estimator = \"mws\", kl = \"analytic\" }",
+    "{ name = \"dip-vae-i\", lambda_od = 5, lambda_d = 50, running_decay = 0.9 }",
+    "{ name = \"dip-vae-ii\", lambda_od = 5, lambda_d = 5, lambda_3 = 200 }",
+    "{ name = \"decomposition\", alpha = 10, beta = 1 }",
+    "{ name = \"decomposition\", alpha = 10, beta = 1, divergence = \"inclusive-kl\" }",
+    "{ name = \"decomposition\", alpha = 10, beta = 1, divergence = \"moments\" }",
+    "{ name = \"info-vae\", alpha = 0.5, lambda = 10, mmd = { kernel = \"rbf\", per_unit = true } }",
+    "{ name = \"wae-mmd\", lambda = 10 }",
+    "{ name = \"factor-vae\", gamma = 10, discriminator = { width = 20 } }",
+    "{ name = \"factor-vae\", gamma = 10, discriminator_batch = \"same\", discriminator = { width = 20 } }",
+    "{ name = \"joint-vae\", gamma_continuous = 10, capacity_continuous = { from = 0, to = 5, end = 9 }, \
+     gamma_categorical = 10, capacity_categorical = 1 }",
+    "{ name = \"wae-gan\", lambda = 10, discriminator = { width = 20 } }",
+    "{ name = \"aae\", discriminator = { width = 20 } }",
+    "{ name = \"iwae\", samples = 3 }",
+];
+
+#[test]
+fn every_objective_is_resumed_exactly_on_any_number_of_threads() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let (one, two) = (pool(1), pool(2));
+    let bench = Bench::new();
+    for (place, objective) in OBJECTIVES.iter().enumerate() {
+        let mut assignments = vec![format!("objective={objective}")];
+        if objective.contains("joint-vae") {
+            assignments.push("model.latents.categorical=[3]".to_owned());
+        }
+        let file = Some(bench.path("tiny.toml"));
+        let config = Source { file, assignments, ..Source::default() }.resolve().unwrap();
+        let data = unbraid_data::open(&config.data, &Silent).unwrap();
+        let fresh = || Trainer::new(&config, data.as_ref(), &Device::flex()).unwrap();
+        let advance = |trainer: &mut Trainer<'_>, steps: usize| {
+            for _ in 0..steps {
+                trainer.advance().unwrap();
+            }
+        };
+        let mut whole = fresh();
+        one.install(|| advance(&mut whole, 9));
+
+        let mut before = fresh();
+        two.install(|| advance(&mut before, 4));
+        // Through the bytes of the files, as a resumed run gets them.
+        let saved = [before.weights(), before.state()].map(|state| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            fs::write(file.path(), write_state(&state, "").unwrap()).unwrap();
+            read_state(file.path()).unwrap().0
+        });
+        let [weights, state] = saved;
+        let mut after = fresh();
+        after.restore(4, weights, state).unwrap();
+        two.install(|| advance(&mut after, 5));
+        let bytes = |trainer: &Trainer<'_>| {
+            [trainer.weights(), trainer.state()].map(|state| write_state(&state, "").unwrap())
+        };
+        assert!(bytes(&whole) == bytes(&after), "{place}: {objective}");
+    }
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! The `[objective]` table: one variant for each method, with its hyper-parameters and their ranges.
 
-use super::check::{Result, at_least_one, positive};
+mod parts;
+#[cfg(test)]
+mod tests;
+
+pub use parts::{DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig};
+
+use super::check::{Result, at_least_one};
 use super::{ConfigError, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
 use serde::{Deserialize, Serialize};
 
@@ -141,115 +147,12 @@ pub enum ObjectiveConfig {
     },
 }
 
-/// The weights of DIP-VAE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DipConfig {
-    /// The weight of the squares off the diagonal.
-    pub lambda_od: Schedule,
-    /// The weight of the squared distances of the diagonal from one.
-    pub lambda_d: Schedule,
-    /// The weight of the squares of the third central moments of the aggregate posterior (Kumar et al. 2018, section 4).
-    #[serde(default = "zero")]
-    pub lambda_3: Schedule,
-    /// The share of the past in a running estimate of the covariance; 0 takes each batch by itself (footnote 4).
-    #[serde(default)]
-    pub running_decay: f64,
-}
-
-/// How ln q(z) is estimated from a batch of B of N images.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// Minibatch stratified sampling (Chen et al. 2018, appendix C.2).
-    #[default]
-    Mss,
-    /// Minibatch weighted sampling (Chen et al. 2018, eq. 5): biased unless the batch is large.
-    Mws,
-    /// Stratified sampling with the weights in the columns where public code puts them; to reproduce its results.
-    MssColumns,
-}
-
-/// How `beta-tcvae` sums its parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KlForm {
-    /// alpha MI + beta TC + gamma KL_dim, each estimated: as the paper has it.
-    #[default]
-    Estimated,
-    /// KL + (alpha - 1) MI + (beta - 1) TC + (gamma - 1) KL_dim with the KL divergence in closed form: the same in
-    /// expectation, with less noise; as disentanglement_lib has it.
-    Analytic,
-}
-
-/// What an encoder's output means to the decoder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Encoder {
-    /// The mean is decoded.
-    #[default]
-    Deterministic,
-    /// A sample of the posterior is decoded.
-    Gaussian,
-}
-
-/// A divergence between the aggregate posterior and the prior.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum DivergenceConfig {
-    /// Maximum mean discrepancy.
-    Mmd(MmdConfig),
-    /// KL(p(z) || q(z)) with q(z) as the mixture of the batch's posteriors.
-    InclusiveKl {},
-    /// Squared distances of mean and covariance.
-    Moments {},
-}
-
-impl Default for DivergenceConfig {
-    fn default() -> Self {
-        Self::Mmd(MmdConfig::default())
-    }
-}
-
-/// Maximum mean discrepancy with a sum of kernels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MmdConfig {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The kernel is a sum over these scales.
-    pub scales: Vec<f64>,
-    /// Whether each unit is compared with its prior alone.
-    pub per_unit: bool,
-}
-
-impl Default for MmdConfig {
-    fn default() -> Self {
-        Self { kernel: Kernel::Imq, scales: vec![0.1, 0.2, 0.5, 1.0, 2.0, 5.0], per_unit: false }
-    }
-}
-
-/// The kernel of an MMD, with C = 2 s for scale s and one unit, 2 D s for D units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kernel {
-    /// Inverse multiquadratic: C / (C + |a - b|^2).
-    #[default]
-    Imq,
-    /// Gaussian: exp(-|a - b|^2 / C).
-    Rbf,
-}
-
 fn gaussian() -> Encoder {
     Encoder::Gaussian
 }
 
 fn one() -> Schedule {
     Schedule::Constant(1.0)
-}
-
-fn zero() -> Schedule {
-    Schedule::Constant(0.0)
 }
 
 impl ObjectiveConfig {
@@ -344,22 +247,8 @@ impl ObjectiveConfig {
             return Err(ConfigError::value("training.batch_size", batch_size, expected));
         }
         match self {
-            Self::DipVaeI(dip) | Self::DipVaeIi(dip) if !(0.0..1.0).contains(&dip.running_decay) => {
-                let key = "objective.running_decay";
-                Err(ConfigError::value(key, dip.running_decay, "a number from 0 to below 1"))
-            }
-            Self::Decomposition { divergence: DivergenceConfig::Mmd(mmd), .. } => {
-                mmd.check("objective.divergence")
-            }
-            Self::Decomposition { divergence: DivergenceConfig::Moments {}, .. } => match prior {
-                PriorConfig::StudentT { degrees_of_freedom } if *degrees_of_freedom <= 2.0 => {
-                    let found =
-                        format!("moments with a Student-t prior of {degrees_of_freedom} degrees of freedom");
-                    let expected = "mmd or inclusive-kl, since that prior has no covariance";
-                    Err(ConfigError::value("objective.divergence", found, expected))
-                }
-                _ => Ok(()),
-            },
+            Self::DipVaeI(dip) | Self::DipVaeIi(dip) => dip.check(),
+            Self::Decomposition { divergence, .. } => divergence.check(prior),
             Self::InfoVae { alpha, lambda, mmd } => {
                 check_information(*alpha, *lambda)?;
                 mmd.check("objective.mmd")
@@ -393,120 +282,4 @@ fn check_information(alpha: Schedule, lambda: Schedule) -> Result {
         }
     }
     Ok(())
-}
-
-impl MmdConfig {
-    fn check(&self, key: &str) -> Result {
-        let key = format!("{key}.scales");
-        if self.scales.is_empty() {
-            return Err(ConfigError::value(key, "[]", "one scale or more"));
-        }
-        self.scales.iter().try_for_each(|scale| positive(&key, *scale))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::config::Source;
-
-    #[test]
-    fn what_is_out_of_range_is_named_with_what_is_expected() {
-        for (objective, words) in [
-            (
-                "name = \"annealed-vae\", gamma = -1, capacity = 5",
-                &["objective.gamma", "-1", "0 or more"][..],
-            ),
-            ("name = \"annealed-vae\", gamma = 1, capacity = -5", &["objective.capacity", "-5", "0 or more"]),
-            ("name = \"annealed-vae\", gamma = 1", &["objective", "missing field", "capacity"]),
-            ("name = \"beta-tcvae\", beta = -6", &["objective.beta", "-6"]),
-            ("name = \"beta-tcvae\", beta = 6, alpha = nan", &["objective.alpha", "NaN"]),
-            ("name = \"beta-tcvae\", beta = 6, gamma = -0.5", &["objective.gamma", "-0.5"]),
-            ("name = \"beta-tcvae\", beta = 6, estimator = \"mws2\"", &["mws2", "did you mean `mws`"]),
-            ("name = \"beta-tcvae\", beta = 6, kl = \"exact\"", &["exact", "expected one of"]),
-            ("name = \"dip-vae-i\", lambda_od = -1, lambda_d = 1", &["objective.lambda_od", "-1"]),
-            ("name = \"dip-vae-i\", lambda_od = 1, lambda_d = inf", &["objective.lambda_d", "inf"]),
-            (
-                "name = \"dip-vae-ii\", lambda_od = 1, lambda_d = 1, lambda_3 = -200",
-                &["objective.lambda_3", "-200"],
-            ),
-            (
-                "name = \"dip-vae-ii\", lambda_od = 1, lambda_d = 1, running_decay = 1",
-                &["objective.running_decay", "found 1", "from 0 to below 1"],
-            ),
-            ("name = \"decomposition\", alpha = -1, beta = 1", &["objective.alpha", "-1"]),
-            ("name = \"decomposition\", alpha = 1, beta = -1", &["objective.beta", "-1"]),
-            (
-                "name = \"decomposition\", alpha = 1, beta = 1, divergence = { name = \"mmd\", scales = [] }",
-                &["objective.divergence.scales", "[]", "one scale or more"],
-            ),
-            (
-                "name = \"decomposition\", alpha = 1, beta = 1, divergence = { name = \"mmd\", scales = [0.5, 0] }",
-                &["objective.divergence.scales", "found 0", "above 0"],
-            ),
-            (
-                "name = \"decomposition\", alpha = 1, beta = 1, divergence = \"inclusive\"",
-                &["inclusive", "did you mean `inclusive-kl`"],
-            ),
-            ("name = \"info-vae\", alpha = 1.5, lambda = 1", &["objective.alpha", "1.5", "at most 1"]),
-            ("name = \"info-vae\", alpha = 0, lambda = 0.5", &["objective.lambda", "0.5", "at least 1"]),
-            (
-                "name = \"info-vae\", alpha = { from = 1, to = 0, end = 10 }, lambda = 0.5",
-                &["objective.lambda", "0.5", "at least 1 at step 10"],
-            ),
-            (
-                "name = \"info-vae\", alpha = 0, lambda = 5, mmd = { scales = [-1] }",
-                &["objective.mmd.scales", "-1"],
-            ),
-            ("name = \"wae-mmd\", lambda = -10", &["objective.lambda", "-10"]),
-            ("name = \"wae-mmd\", lambda = 10, encoder = \"random\"", &["random", "expected one of"]),
-            ("name = \"iwae\", samples = 0", &["objective.samples", "found 0", "at least 1"]),
-            ("name = \"factor-vae\", gamma = -1", &["objective.gamma", "-1"]),
-            ("name = \"factor-vae\"", &["objective", "missing field", "gamma"]),
-            (
-                "name = \"factor-vae\", gamma = 1, discriminator_batch = \"first\"",
-                &["first", "expected `second` or `same`"],
-            ),
-            (
-                "name = \"factor-vae\", gamma = 1, discriminator = { layers = 0 }",
-                &["objective.discriminator.layers", "found 0", "at least 1"],
-            ),
-            (
-                "name = \"wae-gan\", lambda = 1, discriminator = { width = 0 }",
-                &["objective.discriminator.width", "found 0", "at least 1"],
-            ),
-            (
-                "name = \"aae\", discriminator = { learning_rate = 0 }",
-                &["objective.discriminator.learning_rate", "found 0", "above 0"],
-            ),
-            (
-                "name = \"aae\", discriminator = { beta1 = 1 }",
-                &["objective.discriminator.beta1", "found 1", "from 0 to below 1"],
-            ),
-            ("name = \"aae\", discriminator = { depth = 5 }", &["depth", "objective"]),
-            ("name = \"wae-gan\", lambda = 1, generator_loss = \"gan\"", &["gan", "minimax"]),
-            (
-                "name = \"joint-vae\", gamma_continuous = 1, capacity_continuous = -1, gamma_categorical = 1, \
-                 capacity_categorical = 1",
-                &["objective.capacity_continuous", "-1"],
-            ),
-            ("name = \"autoencoder\", beta = 1", &["unknown key `beta`"]),
-        ] {
-            let assignment = format!("objective={{ {objective} }}");
-            let source = Source { assignments: vec![assignment], ..Source::default() };
-            let error = source.resolve().expect_err(objective).to_string();
-            for word in words {
-                assert!(error.contains(word), "{objective}: `{word}` in: {error}");
-            }
-        }
-    }
-
-    #[test]
-    fn images_can_be_compared_from_two_on() {
-        for objective in ["beta-tcvae\", beta = 6", "wae-mmd\", lambda = 6"] {
-            let assignments =
-                vec![format!("objective={{ name = \"{objective} }}"), "training.batch_size=1".to_owned()];
-            let error = Source { assignments, ..Source::default() }.resolve().unwrap_err().to_string();
-            assert!(error.contains("training.batch_size: found 1, expected at least 2"), "{error}");
-        }
-    }
 }
