@@ -28,7 +28,7 @@ impl Aggregate {
 
 /// ln W_ij, row by row, for batches of B from N images, with M = B - 1.
 ///
-/// * `mws`: 1 / (B N) everywhere (Chen et al. 2018, eq. 5). The rows sum to 1/N only, hence the bias.
+/// * `mws`: 1 / (B N) everywhere (Chen et al. 2018, eq. 3). The rows sum to 1/N only, hence the bias.
 /// * `mss`: 1/N for the image that z_i was drawn from, (N - M) / (N M) for one other, 1/M for the rest (Chen et al. 2018,
 ///   appendix C.2). The rows sum to one.
 /// * `mss-columns`: the same numbers in the first two columns instead of on the diagonal and beside it, and (N - M) /

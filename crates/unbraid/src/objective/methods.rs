@@ -36,7 +36,7 @@ impl Objective {
     /// * `dip-vae-i`, `dip-vae-ii`: reconstruction + KL + lambda_od sum_{i != j} C_ij^2 + lambda_d sum_i (C_ii - 1)^2 +
     ///   lambda_3 |T|^2 (Kumar et al. 2018, eq. 6 and 7)
     /// * `decomposition`: reconstruction + beta KL + alpha D(q(z), p(z)) (Mathieu et al. 2019, eq. 7)
-    /// * `info-vae`: reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD (Zhao et al. 2017, eq. 6)
+    /// * `info-vae`: reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD (Zhao et al. 2017, section 3)
     /// * `wae-mmd`: reconstruction + lambda MMD (Tolstikhin et al. 2018, algorithm 2)
     /// * `factor-vae`: reconstruction + KL + gamma TC, the total correlation by a discriminator (Kim & Mnih 2018, eq. 2)
     /// * `joint-vae`: reconstruction + gamma_z |KL_z - C_z| + gamma_c |KL_c - C_c| (Dupont 2018, eq. 7)

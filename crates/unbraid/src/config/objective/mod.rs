@@ -61,7 +61,7 @@ pub enum ObjectiveConfig {
         #[serde(default)]
         divergence: DivergenceConfig,
     },
-    /// KL divergence and MMD, weighted so that mutual information is kept (Zhao et al. 2017, eq. 6).
+    /// KL divergence and MMD, weighted so that mutual information is kept (Zhao et al. 2017, section 3).
     InfoVae {
         /// The KL divergence has the weight 1 - alpha.
         alpha: Schedule,

@@ -27,7 +27,7 @@ pub enum Estimator {
     /// Minibatch stratified sampling (Chen et al. 2018, appendix C.2).
     #[default]
     Mss,
-    /// Minibatch weighted sampling (Chen et al. 2018, eq. 5): biased unless the batch is large.
+    /// Minibatch weighted sampling (Chen et al. 2018, eq. 3): biased unless the batch is large.
     Mws,
     /// Stratified sampling with the weights in the columns where public code puts them; to reproduce its results.
     MssColumns,
