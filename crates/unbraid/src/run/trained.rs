@@ -1,14 +1,14 @@
-//! A run opened to be used: its configuration and a network with the weights of one of its checkpoints.
+//! A run opened to be used: its configuration, and network and prior with the weights of one of its checkpoints.
 
 use super::checkpoint::{self, Weights};
 use super::directory::read_config;
 use crate::config::Config;
 use crate::failure::{Failure, Outcome};
 use crate::model::{Inference, Network, Posteriors};
+use crate::prior::Prior;
 use burn::tensor::Device;
-use ndarray::{Array2, Array4, ArrayRef, ArrayViewMut3, Axis, Ix2, Ix4};
+use ndarray::{Array2, Array4, ArrayRef, ArrayView2, ArrayViewMut3, Axis, Ix2, Ix4};
 use rand::RngExt;
-use rand_distr::{Distribution, StandardNormal};
 use std::path::{Path, PathBuf};
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::random::Stream;
@@ -38,6 +38,7 @@ pub struct Run {
     config: Config,
     step: u64,
     inference: Inference,
+    prior: Prior,
 }
 
 impl Run {
@@ -68,10 +69,13 @@ impl Run {
             checkpoint::read_weights(&file, &config.fingerprint())?;
         let shape = ImageShape::new(height, width, channels);
         let foreign = |error| Failure::Input(anyhow::Error::from(error).context(file.display().to_string()));
-        let mut network =
-            Network::new(&config.model, shape, config.seed, &Device::flex()).map_err(foreign)?;
+        let device = Device::flex();
+        let units = config.model.latents.continuous;
+        let mut prior = Prior::new(&config.model.prior, units, None, &device).map_err(foreign)?;
+        let state = prior.set_state(state).map_err(foreign)?;
+        let mut network = Network::new(&config.model, shape, config.seed, &device).map_err(foreign)?;
         network.set_state(state).map_err(foreign)?;
-        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network) })
+        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network), prior })
     }
 
     /// The run directory.
@@ -107,6 +111,11 @@ impl Run {
     /// The network itself.
     pub fn network(&self) -> &Network {
         self.inference.network()
+    }
+
+    /// The distribution of its continuous latent units.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
     }
 
     /// q(z|x) of images `[images, height, width, channels]` with values from 0 to 1.
@@ -196,12 +205,20 @@ impl Run {
     /// Latent values drawn from the prior, `[count, width]`; row `i` is a function of the seed and `i`. Of a categorical
     /// unit, each class is as likely as any other.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
-        let moment = Stream::new(seed, "samples from the prior").at(0);
+        let units = self.units();
         let mut latents = Array2::zeros((count, self.network().blueprint().latent_width()));
+        if units > 0 {
+            // The rows of a prior's sample come one after the other, so that a longer one begins with a shorter one.
+            let sample = self.prior.sample(Stream::new(seed, "samples from the prior").at(0), count);
+            let values: Vec<f32> =
+                sample.into_data().try_into_vec().expect("samples are in single precision");
+            let sample = ArrayView2::from_shape((count, units), &values).expect("one value for each unit");
+            latents.slice_axis_mut(Axis(1), (..units).into()).assign(&sample);
+        }
+        let classes_of_rows = Stream::new(seed, "classes from the prior").at(0);
         for (row, mut values) in latents.rows_mut().into_iter().enumerate() {
-            let mut generator = moment.lane(row as u64).generator();
-            let mut first = self.units();
-            values.iter_mut().take(first).for_each(|value| *value = StandardNormal.sample(&mut generator));
+            let mut generator = classes_of_rows.lane(row as u64).generator();
+            let mut first = units;
             for &classes in self.categorical_units() {
                 values[first + generator.random_range(0..classes)] = 1.0;
                 first += classes;
