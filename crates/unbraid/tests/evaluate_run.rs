@@ -131,11 +131,11 @@ fn interventional_scores_are_the_same_with_and_without_the_table() {
         let looked_up = DataSampler::new(data.as_ref(), &encoded).unwrap();
         let computed = DataSampler::new(data.as_ref(), &on_demand).unwrap();
         let beta =
-            BetaVaeParameters { batch_size: 8, train_points: 40, test_points: 20, ..Default::default() };
+            BetaVaeParameters { batch_size: 8, train_points: 20, test_points: 10, ..Default::default() };
         let factor = FactorVaeParameters {
             batch_size: 8,
-            train_points: 40,
-            test_points: 20,
+            train_points: 20,
+            test_points: 10,
             variance_points: 100,
             prune_below: 0.0,
             ..Default::default()
@@ -175,6 +175,30 @@ fn samples_spread_as_the_posteriors_say() {
     assert_eq!(json(&bench.path("run/scores.json"))["evaluation"]["representation"], "sample");
     let named = ["evaluate", "run", "--representation", "sample", "--metrics", "kl"];
     bench.expect(&named, 2, &["`kl` needs log-variances"]);
+}
+
+/// Categorical units are judged by the classes they choose; a model without other units by its probabilities too.
+#[test]
+fn categorical_units_are_scored_as_clusters() {
+    let bench = Bench::new();
+    for (out, continuous, columns) in [("joint", 2, 2), ("classes", 0, 4)] {
+        let latents = format!("model.latents={{ continuous = {continuous}, categorical = [4] }}");
+        bench.train(out, &["--set", &latents, "--set", "training.steps=2"]).assert().success();
+        let few = ["--samples", "300", "--metrics", "cluster_accuracy,mig,factor_vae_score"];
+        let printed = evaluated(&bench, out, &few);
+        let codes = codes_file::read(&bench.path(out).join("codes.npz")).unwrap();
+        assert_eq!(codes.units(), columns);
+        assert_eq!(codes.log_variance_train.is_some(), continuous > 0);
+        let (train, test) = codes.clusters.as_ref().unwrap();
+        assert_eq!((train.dim(), test.dim()), ((300, 1), (150, 1)));
+        let file = bench.path(out).join("codes.npz");
+        let arguments = ["evaluate", "--format", "json", "--metrics", "cluster_accuracy,mig", "--codes"];
+        let output = bench.unbraid(&arguments).arg(&file).output().unwrap();
+        let again: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for key in ["cluster_accuracy", "mig"] {
+            assert_eq!(again[key], printed[key], "{out} {key}");
+        }
+    }
 }
 
 /// Images as the data set `npz`, with or without factors.

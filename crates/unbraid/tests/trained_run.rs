@@ -31,13 +31,17 @@ fn a_result_depends_on_its_own_image_alone() {
         ("burgess", "model.architecture={ name = \"burgess\", channels = 8, hidden = 16 }"),
         ("dcgan", "model.architecture=dcgan"),
         ("mlp", "model.architecture={ name = \"mlp\", encoder = [37], decoder = [41] }"),
+        ("joint", "model.latents={ continuous = 3, categorical = [5, 2] }"),
+        ("classes", "model.latents={ continuous = 0, categorical = [7] }"),
     ] {
         bench.train(out, &["--set", set, "--set", "training.steps=2"]).assert().success();
         let run = Run::open(bench.path(out)).unwrap();
         let data = open(&run.config().data, &Silent).unwrap();
         let images = images(data.as_ref());
         let together = run.encode(&images).unwrap();
-        assert_eq!(together.mean.dim(), (192, 3));
+        let units = if out == "classes" { 0 } else { 3 };
+        assert_eq!((together.mean.dim(), run.units()), ((192, units), units));
+        assert_eq!(together.mode().dim(), (192, run.latent_width()));
 
         // Backwards in memory, so that images are read where they lie and not in one run.
         let mut backwards = images.view();
@@ -49,16 +53,22 @@ fn a_result_depends_on_its_own_image_alone() {
         let some = run.encode(&images.select(Axis(0), &few)).unwrap();
         assert_eq!(some.mean, together.mean.select(Axis(0), &few), "{out}");
         assert_eq!(some.log_variance, together.log_variance.select(Axis(0), &few), "{out}");
+        assert_eq!(some.mode(), together.mode().select(Axis(0), &few), "{out}");
+        for (some, together) in some.probabilities.iter().zip(&together.probabilities) {
+            assert_eq!(some, together.select(Axis(0), &few), "{out}");
+            // In single precision, sums of five probabilities are off by some 1e-7.
+            assert!(together.sum_axis(Axis(1)).iter().all(|sum| (sum - 1.0).abs() < 1e-5), "{out}");
+        }
         let read = run.encode_data(data.as_ref(), &few, Stream::new(0, "test"), &Silent).unwrap();
         assert_eq!(read, some, "{out}");
 
-        let decoded = run.decode(&together.mean).unwrap();
-        assert_eq!(run.decode(&some.mean).unwrap(), decoded.select(Axis(0), &few), "{out}");
+        let decoded = run.decode(&together.mode()).unwrap();
+        assert_eq!(run.decode(&some.mode()).unwrap(), decoded.select(Axis(0), &few), "{out}");
         assert_eq!(run.reconstruct(&images).unwrap(), decoded, "{out}");
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let (encoded, again) =
-                pool.install(|| (run.encode(&images).unwrap(), run.decode(&together.mean).unwrap()));
+                pool.install(|| (run.encode(&images).unwrap(), run.decode(&together.mode()).unwrap()));
             assert!(encoded == together && again == decoded, "{out} on {threads} threads");
         }
     }
@@ -78,7 +88,7 @@ fn codes_and_images_are_those_of_the_network() {
         TensorData::new(images.iter().copied().collect(), shape),
         run.network().device(),
     );
-    let posterior = run.network().encode(tensor, &mut Pass::Inference);
+    let posterior = run.network().encode(tensor, &mut Pass::Inference).continuous;
     let expected = run.network().decode(posterior.mean.clone(), &mut Pass::Inference);
     let expected: Vec<f32> = run.network().likelihood().mean(expected).into_data().try_into_vec().unwrap();
     let means: Vec<f32> = posterior.mean.into_data().try_into_vec().unwrap();
@@ -102,6 +112,27 @@ fn samples_are_a_function_of_the_seed_and_their_number() {
     assert_eq!(three, five.select(Axis(0), &[0, 1, 2]));
     assert_ne!(run.sample(3, 8).unwrap(), three);
     assert_eq!(run.sample(0, 7).unwrap().dim(), (0, 64, 64, 1));
+    // One class of each categorical unit, and a prior of the configuration: variances 9 and 1.
+    let sets = [
+        "model.latents={ continuous = 2, categorical = [3, 2] }",
+        "model.prior={ name = \"anisotropic\", variances = [9.0, 1.0] }",
+    ];
+    bench
+        .train("joint", &["--set", "training.steps=2", "--set", sets[0], "--set", sets[1]])
+        .assert()
+        .success();
+    let joint = Run::open(bench.path("joint")).unwrap();
+    let drawn = joint.draw_latents(3000, 1);
+    assert_eq!((drawn.dim(), joint.latent_width()), ((3000, 7), 7));
+    let ones = drawn.columns().into_iter().map(|column| column.iter().filter(|value| **value == 1.0).count());
+    // 3,000 draws: 1,000 of each of three classes and 1,500 of two, with deviations of 26 and 27; five of each.
+    for (count, expected) in ones.skip(2).zip([1000, 1000, 1000, 1500, 1500]) {
+        assert!(count.abs_diff(expected) < 137, "{count} {expected}");
+    }
+    // A variance estimated from 3,000 normal values has a deviation of 2.6 %; five of them.
+    for (unit, variance) in [(0, 9.0), (1, 1.0)] {
+        assert!((drawn.column(unit).var(0.0) / variance - 1.0).abs() < 0.13);
+    }
     // 4,000 values of N(0, 1): their mean has a deviation of 0.016, their variance one of 0.022; five of each.
     let drawn = run.draw_latents(1334, 0);
     let (mean, variance) = (drawn.mean().unwrap(), drawn.var(0.0));

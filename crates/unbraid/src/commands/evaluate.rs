@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files::print;
 use crate::run::{Meta, Run};
 use crate::terminal::{TerminalProgress, log_line};
+use burn::tensor::Device;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use unbraid_data::DataSet;
@@ -74,7 +75,7 @@ pub fn run(args: &EvaluateArgs) -> Outcome {
     }
     let compute = args.compute.prepare()?;
     let report = match (&args.run, &args.codes) {
-        (Some(path), _) => compute.run(|| score_run(path, args))?,
+        (Some(path), _) => compute.run(|| score_run(path, args, &compute.device))?,
         (None, Some(path)) => compute.run(|| score_codes(path, args))?,
         (None, None) => return Err(Failure::input("expected a run directory or --codes FILE.npz")),
     };
@@ -95,7 +96,7 @@ fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-fn score_run(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
+fn score_run(path: &Path, args: &EvaluateArgs, device: &Device) -> Outcome<Report> {
     let defaults = Settings::default();
     let samples = args.samples.unwrap_or(defaults.samples);
     if samples < FEWEST_SAMPLES {
@@ -103,7 +104,7 @@ fn score_run(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
             "--samples: found {samples}, expected at least {FEWEST_SAMPLES}"
         )));
     }
-    let run = args.step.map_or_else(|| Run::open(path), |step| Run::open_at_step(path, step))?;
+    let run = Run::open_on(path, args.step, device)?;
     let outputs = Outputs::in_run(path)?;
     let metrics =
         if args.metrics.is_empty() { run.config().evaluation.metrics.clone() } else { args.metrics.clone() };

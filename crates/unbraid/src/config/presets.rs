@@ -47,6 +47,7 @@ pub static PRESETS: &[Preset] = &[
         "mathieu-beta-vae.toml",
         "Mathieu et al. 2019, appendix B (2D Shapes, isotropic prior)"
     ),
+    preset!("pca", "pca.toml", "Tipping & Bishop 1999: a linear baseline, fitted at once"),
     preset!("thesis/beta-vae", "thesis-beta-vae.toml", "Mushom 2020, Tables 5.1, 5.2 and 5.4 (beta-VAE)"),
     preset!("thesis/vae", "thesis-vae.toml", "Mushom 2020, Tables 5.1 and 5.2 (beta = 1)"),
 ];

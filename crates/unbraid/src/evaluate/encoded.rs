@@ -2,9 +2,10 @@
 
 use super::sampler::Lookup;
 use crate::failure::Outcome;
+use crate::model::Posteriors;
 use crate::run::Run;
 use clap::ValueEnum;
-use ndarray::{Array2, ArrayView1};
+use ndarray::{Array2, ArrayView1, Axis, concatenate};
 use rand_distr::{Distribution, StandardNormal};
 use serde::Serialize;
 use unbraid_data::DataSet;
@@ -23,12 +24,17 @@ pub enum Representation {
 }
 
 /// Codes by image: of all images of a data set, or of a few.
+///
+/// A code is made of the continuous units. Categorical ones are kept apart, as the classes that they choose; only where
+/// there are no others, their probabilities are the code.
 #[derive(Debug)]
 pub struct Encoded {
     /// The images that the rows stand for, in order; `None` if row `i` is image `i`.
     images: Option<Vec<usize>>,
     codes: Array2<f32>,
     log_variance: Array2<f32>,
+    /// The most likely class of each categorical unit.
+    classes: Array2<usize>,
 }
 
 impl Encoded {
@@ -56,8 +62,11 @@ impl Encoded {
             }
         };
         let posteriors = run.encode_data(data, wanted, noise, progress)?;
-        let (mut codes, log_variance) = (posteriors.mean, posteriors.log_variance);
-        if representation == Representation::Sample {
+        let classes = posteriors.classes();
+        let has_units = run.units() > 0;
+        let Posteriors { mean, log_variance, probabilities } = posteriors;
+        let mut codes = if has_units { mean } else { side_by_side(&probabilities) };
+        if has_units && representation == Representation::Sample {
             let noise = Stream::new(seed, "evaluation samples").at(0);
             let rows = codes.rows_mut().into_iter().zip(log_variance.rows());
             for (&image, (mut code, log_variance)) in wanted.iter().zip(rows) {
@@ -68,7 +77,7 @@ impl Encoded {
                 }
             }
         }
-        Ok(Self { images, codes, log_variance })
+        Ok(Self { images, codes, log_variance, classes })
     }
 
     /// How many images were encoded.
@@ -91,6 +100,19 @@ impl Encoded {
         select(&self.log_variance, images, |image| self.row(image))
     }
 
+    /// Whether posteriors are Gaussians, so that they have log-variances.
+    pub fn has_log_variances(&self) -> bool {
+        self.log_variance.ncols() > 0
+    }
+
+    /// The most likely class of each of their categorical units, `[images, categorical units]`.
+    pub fn classes_of(&self, images: &[usize]) -> Array2<i64> {
+        let rows: Vec<usize> = images.iter().map(|&image| self.row(image)).collect();
+        Array2::from_shape_fn((rows.len(), self.classes.ncols()), |(place, unit)| {
+            self.classes[[rows[place], unit]] as i64
+        })
+    }
+
     fn row(&self, image: usize) -> usize {
         match &self.images {
             None => image,
@@ -99,6 +121,11 @@ impl Encoded {
             }
         }
     }
+}
+
+fn side_by_side(parts: &[Array2<f32>]) -> Array2<f32> {
+    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+    concatenate(Axis(1), &views).expect("a row for each image")
 }
 
 fn select(matrix: &Array2<f32>, images: &[usize], row: impl Fn(usize) -> usize) -> Array2<f64> {

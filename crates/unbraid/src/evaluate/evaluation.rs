@@ -126,18 +126,25 @@ fn codes_of(
         Some(space) => {
             let latent = space.latent();
             let names: Vec<&str> = latent.iter().map(|&k| space.factors()[k].name.as_str()).collect();
-            Codes::new(
+            let codes = Codes::new(
                 train,
                 factors_of(data, &latent, &points.train),
                 encoded.codes_of(&points.test),
                 factors_of(data, &latent, &points.test),
             )?
-            .with_factor_names(names)?
+            .with_factor_names(names)?;
+            let classes = encoded.classes_of(&points.train);
+            match classes.ncols() {
+                0 => codes,
+                _ => codes.with_clusters(classes, encoded.classes_of(&points.test))?,
+            }
         }
     };
     match representation {
-        Representation::Mean => codes.with_log_variances(encoded.log_variances_of(&points.train)),
-        Representation::Sample => Ok(codes),
+        Representation::Mean if encoded.has_log_variances() => {
+            codes.with_log_variances(encoded.log_variances_of(&points.train))
+        }
+        _ => Ok(codes),
     }
 }
 

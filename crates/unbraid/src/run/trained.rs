@@ -4,10 +4,11 @@ use super::checkpoint::{self, Weights};
 use super::directory::read_config;
 use crate::config::Config;
 use crate::failure::{Failure, Outcome};
-use crate::model::{Inference, Network, Posteriors};
+use crate::model::{Blueprint, Inference, Network, Posteriors};
+use crate::prior::Prior;
 use burn::tensor::Device;
 use ndarray::{Array2, Array4, ArrayRef, ArrayViewMut3, Axis, Ix2, Ix4};
-use rand_distr::{Distribution, StandardNormal};
+use rand::RngExt;
 use std::path::{Path, PathBuf};
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::random::Stream;
@@ -27,7 +28,7 @@ use unbraid_data::{DataSet, ImageShape};
 /// let images = Array4::zeros((2, 64, 64, 1)); // values from 0 to 1
 /// let posteriors = run.encode(&images)?;
 /// println!("{} {}", posteriors.mean, posteriors.log_variance);
-/// let reconstructions = run.decode(&posteriors.mean)?;
+/// let reconstructions = run.decode(&posteriors.mode())?;
 /// assert_eq!(reconstructions.dim(), images.dim());
 /// # Ok::<(), unbraid::failure::Failure>(())
 /// ```
@@ -36,6 +37,7 @@ pub struct Run {
     path: PathBuf,
     config: Config,
     step: u64,
+    prior: Prior,
     inference: Inference,
 }
 
@@ -45,7 +47,7 @@ impl Run {
     /// # Errors
     /// If there is no run, or no checkpoint yet, or its weights are not those of the configured model.
     pub fn open(path: impl AsRef<Path>) -> Outcome<Self> {
-        Self::open_weights(path.as_ref(), None)
+        Self::open_on(path, None, &Device::flex())
     }
 
     /// Opens it with the weights that were kept after this step, `checkpoints/step-*.safetensors`.
@@ -53,10 +55,15 @@ impl Run {
     /// # Errors
     /// As [`Run::open`]; if no checkpoint of this step was kept, the message lists those that were.
     pub fn open_at_step(path: impl AsRef<Path>, step: u64) -> Outcome<Self> {
-        Self::open_weights(path.as_ref(), Some(step))
+        Self::open_on(path, Some(step), &Device::flex())
     }
 
-    fn open_weights(path: &Path, step: Option<u64>) -> Outcome<Self> {
+    /// Opens it to compute on any device, with the weights of a step or the last ones.
+    ///
+    /// # Errors
+    /// As [`Run::open_at_step`].
+    pub fn open_on(path: impl AsRef<Path>, step: Option<u64>, device: &Device) -> Outcome<Self> {
+        let path = path.as_ref();
         if !path.join("config.toml").is_file() {
             let found = if path.is_dir() { "no config.toml in it" } else { "no such directory" };
             return Err(Failure::input(format!("{}: not a run: {found}", path.display())));
@@ -67,10 +74,12 @@ impl Run {
             checkpoint::read_weights(&file, &config.fingerprint())?;
         let shape = ImageShape::new(height, width, channels);
         let foreign = |error| Failure::Input(anyhow::Error::from(error).context(file.display().to_string()));
-        let mut network =
-            Network::new(&config.model, shape, config.seed, &Device::flex()).map_err(foreign)?;
+        let mut network = Network::new(&config.model, shape, config.seed, device).map_err(foreign)?;
+        let units = config.model.latents.continuous;
+        let mut prior = Prior::new(&config.model.prior, units, None, device).map_err(foreign)?;
+        let state = prior.set_state(state).map_err(foreign)?;
         network.set_state(state).map_err(foreign)?;
-        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network) })
+        Ok(Self { path: path.to_owned(), config, step, prior, inference: Inference::new(network) })
     }
 
     /// The run directory.
@@ -93,9 +102,20 @@ impl Run {
         self.inference.network().blueprint().images
     }
 
-    /// The number of latent units.
+    /// The number of continuous latent units.
     pub fn units(&self) -> usize {
         self.inference.network().blueprint().units
+    }
+
+    /// The number of latent values that make an image: one for each continuous unit and each class of the categorical
+    /// ones.
+    pub fn latent_width(&self) -> usize {
+        self.inference.network().blueprint().latent_width()
+    }
+
+    /// The distribution of the continuous units.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
     }
 
     /// The network itself.
@@ -145,37 +165,51 @@ impl Run {
         Ok(posteriors?)
     }
 
-    /// The expected images of latent values `[images, units]`, as `[images, height, width, channels]`.
+    /// The expected images of latent values, as `[images, height, width, channels]`. A row has the continuous units and then
+    /// the classes of each categorical one, of which one is 1: what [`Posteriors::mode`] gives.
     ///
     /// # Errors
-    /// If there are not as many columns as units.
+    /// If there are not [`Run::latent_width`] columns.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Outcome<Array4<f32>> {
-        if latents.ncols() != self.units() {
+        if latents.ncols() != self.latent_width() {
             return Err(Failure::input(format!(
-                "latent values: found {} columns, expected {}, one for each unit of {}",
+                "latent values: found {} columns, expected {}, as many as {} decodes",
                 latents.ncols(),
-                self.units(),
+                self.latent_width(),
                 self.path.display()
             )));
         }
         Ok(self.inference.decode(latents))
     }
 
-    /// What the model makes of images: each encoded, and the mean of its posterior decoded.
+    /// What the model makes of images: each encoded, and the mode of its posterior decoded.
     ///
     /// # Errors
     /// As [`Run::encode`].
     pub fn reconstruct(&self, images: &ArrayRef<f32, Ix4>) -> Outcome<Array4<f32>> {
-        self.decode(&self.encode(images)?.mean)
+        self.decode(&self.encode(images)?.mode())
     }
 
-    /// Latent values drawn from the prior, `[count, units]`; row `i` is a function of the seed and `i`.
+    /// Latent values drawn from the prior, `[count, latent width]`; those of a seed are always the same. Classes of
+    /// categorical units are equally likely.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
-        let moment = Stream::new(seed, "samples from the prior").at(0);
-        let mut latents = Array2::zeros((count, self.units()));
-        for (row, mut values) in latents.rows_mut().into_iter().enumerate() {
-            let mut generator = moment.lane(row as u64).generator();
-            values.iter_mut().for_each(|value| *value = StandardNormal.sample(&mut generator));
+        let Blueprint { units, categorical, .. } = self.network().blueprint();
+        let mut latents = Array2::zeros((count, self.latent_width()));
+        if *units > 0 && count > 0 {
+            let drawn = self.prior.sample(Stream::new(seed, "samples from the prior").at(0), count);
+            let drawn: Vec<f32> = drawn.into_data().try_into_vec().expect("samples are in single precision");
+            for (mut row, drawn) in latents.rows_mut().into_iter().zip(drawn.chunks_exact(*units)) {
+                row.iter_mut().zip(drawn).for_each(|(value, &drawn)| *value = drawn);
+            }
+        }
+        let classes = Stream::new(seed, "classes from the prior").at(0);
+        for (number, mut row) in latents.rows_mut().into_iter().enumerate() {
+            let mut generator = classes.lane(number as u64).generator();
+            let mut start = *units;
+            for &classes in categorical {
+                row[start + generator.random_range(0..classes)] = 1.0;
+                start += classes;
+            }
         }
         latents
     }
