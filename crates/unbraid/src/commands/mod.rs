@@ -4,5 +4,7 @@ pub mod bench;
 mod configuration;
 pub mod data;
 pub mod evaluate;
+mod finish;
 pub mod presets;
+pub mod report;
 pub mod train;
