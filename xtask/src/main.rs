@@ -11,7 +11,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   check                the quick part of it: format and lints
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
   bench kernels [...]  each convolution against the machine's peak
-  bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it";
+  bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it
+  bench train [...]    a training step of each network; --torch PYTHON runs PyTorch beside it, --objectives compares
+                       the methods";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         ["check"] => check(),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
         ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
+        ["bench", "train", rest @ ..] => bench("unbraid", "train", rest),
         ["bench", "metrics", rest @ ..] => bench("unbraid-metrics", "scores", rest),
         _ => {
             eprintln!("{USAGE}");

@@ -38,6 +38,34 @@ pub(crate) fn exp(x: f64) -> f64 {
     series * power
 }
 
+/// 2 to the power of x to about ten digits, in half the operations of [`exp`].
+///
+/// The relative error is below 1e-9 on [-1022, 1022]; arguments outside are moved to the nearer end.
+#[inline(always)]
+pub(crate) fn exp2(x: f64) -> f64 {
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    // ln(2)^k / k! for k from 8 to 0: Taylor's series at |r| <= 1/2, whose rest is below (ln(2) / 2)^9 / 9! = 2e-10.
+    const TERMS: [f64; 9] = [
+        1.321_548_679_014_431e-6,
+        1.525_273_380_405_984e-5,
+        1.540_353_039_338_161e-4,
+        1.333_355_814_642_844_3e-3,
+        9.618_129_107_628_477e-3,
+        5.550_410_866_482_158e-2,
+        0.240_226_506_959_100_7,
+        std::f64::consts::LN_2,
+        1.0,
+    ];
+    let x = x.clamp(-1022.0, 1022.0);
+    let rounded = x + ROUND;
+    let r = x - (rounded - ROUND);
+    let mut series = TERMS[0];
+    for term in &TERMS[1..] {
+        series = series * r + term;
+    }
+    series * f64::from_bits(rounded.to_bits().wrapping_add(1023).wrapping_shl(52))
+}
+
 /// Runs `work` compiled for the widest vectors that the processor has.
 ///
 /// Results are the same on every processor: each lane does the same operations, and none are fused or reordered. Only
@@ -123,6 +151,17 @@ mod tests {
         assert_eq!(exp(0.0), 1.0);
         assert!(exp(-1e9) > 0.0 && exp(-1e9) < 1e-300);
         assert!(exp(1e9).is_finite());
+    }
+
+    #[test]
+    fn exp2_agrees_with_the_library() {
+        for i in -102_200..=102_200 {
+            let x = f64::from(i) * 0.01;
+            let (ours, library) = (exp2(x), x.exp2());
+            assert!((ours - library).abs() <= 1e-9 * library, "exp2({x}): {ours} and {library}");
+        }
+        assert_eq!((exp2(0.0), exp2(-3.0), exp2(1e9)), (1.0, 0.125, 2_f64.powi(1022)));
+        assert!(exp2(-1e300) > 0.0);
     }
 
     #[test]

@@ -99,18 +99,20 @@ fn assert_same(first: &Report, second: &Report, tolerance: impl Fn(&Metric) -> f
     }
 }
 
-/// Metrics that draw at random from a fixed seed meet other draws when units or values are renamed; trees break ties
-/// between equally good splits of a few points by the order of units. All others agree to rounding.
-fn sampling_error(metric: &Metric) -> f64 {
+/// Rounding. Draws are made by row, and trees break ties by what a unit holds, so that no order of units and no names of
+/// values lead to other draws.
+fn rounding(metric: &Metric) -> f64 {
     match metric.name {
-        "mig_full_data" => 0.05,
-        "dci" => 0.02,
-        // Ten labels leave many splits that are equally good.
-        "downstream" | "downstream_logistic" => 0.06,
-        "beta_vae_score" | "factor_vae_score" => 0.02,
-        "explicitness" => 1e-3,
+        // Areas under curves jump where rounding swaps two neighbours: by 1 / (75 * 525) for a class of 75 of 600 points.
+        "explicitness" => 1e-4,
         _ => 1e-9,
     }
+}
+
+/// Permuted factors are held in another order. Of two accuracies of about 0.99 on 500 points the difference has a standard
+/// error of sqrt(2 * 0.99 * 0.01 / 500) = 0.0063; four of them.
+fn other_interventions(metric: &Metric) -> f64 {
+    if metric.interventional { 0.025 } else { rounding(metric) }
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn permuting_units_changes_nothing() {
     let mut permuted = codes.clone();
     permuted.codes_train = codes.codes_train.select(Axis(1), &order);
     permuted.codes_test = codes.codes_test.select(Axis(1), &order);
-    assert_same(&run(&codes), &run(&permuted), sampling_error);
+    assert_same(&run(&codes), &run(&permuted), rounding);
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn renaming_factor_values_changes_nothing() {
     }
     let (first, second) = (run(&codes), run(&renamed));
     assert_same(&first, &second, |metric| {
-        if metric.factor_values_are_numbers { f64::INFINITY } else { sampling_error(metric) }
+        if metric.factor_values_are_numbers { f64::INFINITY } else { rounding(metric) }
     });
     // IRS sorts values into bins, which only merges them where there are more values than bins.
     assert!((first.get("irs").unwrap() - second.get("irs").unwrap()).abs() < 1e-9);
@@ -149,7 +151,7 @@ fn permuting_factors_changes_nothing() {
     let mut permuted = codes.clone();
     permuted.factors_train = codes.factors_train.select(Axis(1), &order);
     permuted.factors_test = codes.factors_test.select(Axis(1), &order);
-    assert_same(&run(&codes), &run(&permuted), sampling_error);
+    assert_same(&run(&codes), &run(&permuted), other_interventions);
 }
 
 #[test]
@@ -186,9 +188,6 @@ fn a_perfect_code_scores_at_the_top_and_noise_at_the_bottom() {
         ("dci_informativeness_test", 0.99, 0.3),
         ("modularity", 0.7, 0.9),
         ("explicitness", 0.8, 0.55),
-        // The useless unit reaches farthest and so has half of the weight.
-        // For noise the 0.99-quantile of 150 points (about 2.3) is set against the maximum of 1,200 (about 3.4).
-        ("irs", 0.6, 0.4),
         ("attribute_accuracy", 0.7, 1.0),
         ("downstream_accuracy", 0.9, 0.3),
         ("downstream_logistic_accuracy", 0.5, 0.3),
@@ -201,6 +200,40 @@ fn a_perfect_code_scores_at_the_top_and_noise_at_the_bottom() {
     assert!(perfect.get("gaussian_total_correlation").unwrap() < 0.05);
     // The categorical unit is a permutation of factor 0 in both.
     assert_eq!(perfect.get("cluster_accuracy"), Some(1.0));
+}
+
+/// IRS is 1 - sum_i c_i / sum_i m_i, with m_i the largest deviation of unit i and c_i the 0.99-quantile of its deviations
+/// while the factor it follows is held. A unit of deviation s around its group's mean has c_i = 2.576 s.
+#[test]
+fn irs_of_a_perfect_code_and_of_noise_is_that_of_its_formula() {
+    for (codes, deviations) in [
+        (nearly_perfect(), [0.02, 0.02, 0.02, 1.0]),
+        (codes(|factors, seed| noise(factors.nrows(), SIZES.len() + 1, seed)), [1.0; 4]),
+    ] {
+        let largest: f64 = codes
+            .codes_train
+            .columns()
+            .into_iter()
+            .map(|unit| {
+                let mean = unit.mean().unwrap();
+                unit.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
+            })
+            .sum();
+        let quantiles: f64 = deviations.iter().map(|deviation| 2.576 * deviation).sum();
+        // A quantile of n points has the variance 0.99 * 0.01 / (n f^2), f = 2 * 0.0145 the density of |N(0, 1)| there;
+        // the mean over the v groups of a factor, 1,200 = n v, always 0.099 squared. Five of those, and 0.85 of
+        // one for the least of three factors (the mean of the least of three normal numbers); units are independent.
+        let error =
+            0.099 * deviations.iter().map(|deviation| deviation * deviation).sum::<f64>().sqrt() * 5.0
+                + 0.099 * 0.85 * deviations.iter().sum::<f64>();
+        let found = run(&codes).get("irs").unwrap();
+        let expected = 1.0 - quantiles / largest;
+        assert!(
+            (found - expected).abs() < error / largest,
+            "{found}, expected {expected} +- {}",
+            error / largest
+        );
+    }
 }
 
 #[test]

@@ -137,12 +137,14 @@ fn boosted_trees() {
         }
         assert_close(&format!("{name} scores"), found.view(), &expected, 1e-7);
         let model = GradientBoosting::fit(features.view(), &classes, &BoostingParameters::default()).unwrap();
-        // Two seeds of scikit-learn differ by up to 0.011 here.
+        // Two of 24 seeds of scikit-learn differ by up to 0.014 here.
         for (found, expected) in model.importances().iter().zip(problem.numbers("boosting_importances")) {
             assert!((found - expected).abs() < 0.02, "{name}: importance {found}, scikit-learn {expected}");
         }
         let wrong = disagreements(&model.predict(test.view()), &problem.predictions("boosting_predictions"));
-        assert!(wrong <= 3, "{name}: {wrong} of 60 predictions differ");
+        // No further than the seeds of scikit-learn are from each other.
+        let allowed = problem.0["boosting_seeds_disagree"].as_u64().unwrap() as usize;
+        assert!(wrong <= allowed, "{name}: {wrong} of 60 predictions differ, {allowed} between seeds");
         assert_eq!(model.predict(features.view()), model.fitted_classes(), "{name}");
     }
 }

@@ -11,6 +11,8 @@ pub mod failure;
 pub mod files;
 pub mod model;
 pub mod objective;
+pub mod optimizer;
+pub mod prior;
 pub mod report;
 pub mod run;
 pub mod terminal;

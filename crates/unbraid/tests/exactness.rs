@@ -1,12 +1,17 @@
 //! The same seed gives the same bytes: twice, on any number of threads, and whether or not the run was interrupted.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
+use burn::tensor::Device;
 use common::{Bench, assert_same, check, checkpoints, metrics};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use unbraid::config::Source;
+use unbraid::model::{read_state, write_state};
+use unbraid::train::Trainer;
+use unbraid_data::progress::Silent;
 
 #[test]
 fn a_run_can_be_repeated_on_any_number_of_threads_and_from_its_own_configuration() {
@@ -42,6 +47,7 @@ fn every_kind_of_network_gives_the_same_bits_on_one_and_two_threads() {
         &["model.architecture=conv", "optimizer.amsgrad=true"][..],
         &["model.architecture=dcgan", "model.likelihood={ name = \"laplace\", scale = 0.1 }"],
         &["model.architecture=dlib", "model.likelihood={ name = \"gaussian\", scale = \"learned\" }"],
+        &["model.architecture=dupont-64", "model.latents={ continuous = 2, categorical = [3, 2] }"],
         &["model.architecture={ name = \"mlp\", encoder = [300], decoder = [300], decoder_activation = \"tanh\" }"],
     ]
     .iter()
@@ -120,6 +126,98 @@ fn signals_write_a_checkpoint_and_say_how_to_go_on() {
     }
 }
 
+/// Steps of half a second and more, so that the second signal finds the process still busy with the step in which the
+/// first one came. That fails if the step ends just between the two, which can hardly happen three times in a row.
+#[cfg(unix)]
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let bench = Bench::new();
+    let slow = [
+        "--set",
+        "data=shapes(positions=16)",
+        "--set",
+        "model.architecture=conv",
+        "--set",
+        "training={ steps = 100, batch_size = 1000, log_every = 1 }",
+    ];
+    let at_once = (0..3).any(|attempt| {
+        let child = start(&bench, &format!("attempt-{attempt}"), 1, &slow);
+        for _ in 0..2 {
+            Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        !String::from_utf8_lossy(&output.stderr).contains("checkpoint")
+    });
+    assert!(at_once, "every attempt ended with a checkpoint, as after a single interrupt");
+}
+
+/// All objectives, with schedules and with what their terms keep from step to step.
+const OBJECTIVES: [&str; 19] = [
+    "{ name = \"autoencoder\" }",
+    "{ name = \"vae\" }",
+    "{ name = \"beta-vae\", beta = { from = 0.0, to = 4.0, start = 2, end = 8 } }",
+    "{ name = \"annealed-vae\", gamma = 10, capacity = { from = 0, to = 5, end = 10 } }",
+    "{ name = \"beta-tcvae\", beta = 6 }",
+    "{ name = \"beta-tcvae\", beta = { from = 1, to = 6, end = 20 }, estimator = \"mws\", kl = \"analytic\" }",
+    "{ name = \"dip-vae-i\", lambda_od = 5, lambda_d = 50, running_decay = 0.9 }",
+    "{ name = \"dip-vae-ii\", lambda_od = 5, lambda_d = 5, lambda_3 = 200 }",
+    "{ name = \"decomposition\", alpha = 10, beta = 1 }",
+    "{ name = \"decomposition\", alpha = 10, beta = 1, divergence = \"inclusive-kl\" }",
+    "{ name = \"decomposition\", alpha = 10, beta = 1, divergence = \"moments\" }",
+    "{ name = \"info-vae\", alpha = 0.5, lambda = 10, mmd = { kernel = \"rbf\", per_unit = true } }",
+    "{ name = \"wae-mmd\", lambda = 10 }",
+    "{ name = \"factor-vae\", gamma = 10, discriminator = { width = 20 } }",
+    "{ name = \"factor-vae\", gamma = 10, discriminator_batch = \"same\", discriminator = { width = 20 } }",
+    "{ name = \"joint-vae\", gamma_continuous = 10, capacity_continuous = { from = 0, to = 5, end = 9 }, \
+     gamma_categorical = 10, capacity_categorical = 1 }",
+    "{ name = \"wae-gan\", lambda = 10, discriminator = { width = 20 } }",
+    "{ name = \"aae\", discriminator = { width = 20 } }",
+    "{ name = \"iwae\", samples = 3 }",
+];
+
+#[test]
+fn every_objective_is_resumed_exactly_on_any_number_of_threads() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let (one, two) = (pool(1), pool(2));
+    let bench = Bench::new();
+    for (place, objective) in OBJECTIVES.iter().enumerate() {
+        let mut assignments = vec![format!("objective={objective}")];
+        if objective.contains("joint-vae") {
+            assignments.push("model.latents.categorical=[3]".to_owned());
+        }
+        let file = Some(bench.path("tiny.toml"));
+        let config = Source { file, assignments, ..Source::default() }.resolve().unwrap();
+        let data = unbraid_data::open(&config.data, &Silent).unwrap();
+        let fresh = || Trainer::new(&config, data.as_ref(), &Device::flex()).unwrap();
+        let advance = |trainer: &mut Trainer<'_>, steps: usize| {
+            for _ in 0..steps {
+                trainer.advance().unwrap();
+            }
+        };
+        let mut whole = fresh();
+        one.install(|| advance(&mut whole, 9));
+
+        let mut before = fresh();
+        two.install(|| advance(&mut before, 4));
+        // Through the bytes of the files, as a resumed run gets them.
+        let saved = [before.weights(), before.state()].map(|state| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            fs::write(file.path(), write_state(&state, "").unwrap()).unwrap();
+            read_state(file.path()).unwrap().0
+        });
+        let [weights, state] = saved;
+        let mut after = fresh();
+        after.restore(4, weights, state).unwrap();
+        two.install(|| advance(&mut after, 5));
+        let bytes = |trainer: &Trainer<'_>| {
+            [trainer.weights(), trainer.state()].map(|state| write_state(&state, "").unwrap())
+        };
+        assert!(bytes(&whole) == bytes(&after), "{place}: {objective}");
+    }
+}
+
 #[test]
 fn epochs_are_resumed_exactly_too() {
     let bench = Bench::new();
@@ -133,6 +231,59 @@ fn epochs_are_resumed_exactly_too() {
     child.wait().unwrap();
     resume(&bench, "killed");
     assert_same(&bench.path("whole"), &bench.path("killed"));
+}
+
+#[test]
+fn priors_that_learn_are_resumed_exactly_too() {
+    let bench = Bench::new();
+    let prior =
+        "model.prior={ name = \"anisotropic\", variances = \"principal-components\", learned = true }";
+    let learned = [&LONG[..], &["--set", prior]].concat();
+    bench.train("whole", &learned).assert().success();
+    let mut child = start(&bench, "killed", 9, &learned);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    resume(&bench, "killed");
+    assert_same(&bench.path("whole"), &bench.path("killed"));
+
+    // The prior's own tensor is among the weights, has moved, and keeps the sum of the variances at one for each unit.
+    let read = |name: &str| {
+        let (state, _) = read_state(&bench.path("whole/checkpoints").join(name)).unwrap();
+        let tensor = state.into_iter().find(|tensor| tensor.name == "prior.log_variance").unwrap();
+        let exponentials: Vec<f64> =
+            tensor.values.as_floats().iter().map(|value| f64::from(*value).exp()).collect();
+        let sum: f64 = exponentials.iter().sum();
+        exponentials.into_iter().map(|value| 3.0 * value / sum).collect::<Vec<_>>()
+    };
+    let (early, late) = (read("step-0000360.safetensors"), read("last.safetensors"));
+    assert_ne!(early, late);
+    assert!(late.iter().all(|variance| *variance > 0.0), "{late:?}");
+}
+
+#[test]
+fn a_prior_from_data_without_so_many_components_is_refused() {
+    let bench = Bench::new();
+    let prior = "model.prior={ name = \"anisotropic\", variances = \"principal-components\" }";
+    let output = bench
+        .unbraid(&[
+            "train",
+            "--quiet",
+            "--out",
+            "run",
+            "--set",
+            "data=pinwheel",
+            "--set",
+            "training.batch_size=8",
+        ])
+        .args([
+            "--set",
+            "model.architecture={ name = \"mlp\", encoder = [4], decoder = [4] }",
+            "--set",
+            prior,
+        ])
+        .output()
+        .unwrap();
+    check(&output, 2, &["model.prior.variances", "2 directions", "expected at least 10"]);
 }
 
 /// A disk of this size, or `None`, with a word on why, where we may not mount one.

@@ -1,90 +1,123 @@
 //! Loss terms and their gradients against numbers computed in double precision (objectives.json).
-//!
-//! The file stands in the directory that UNBRAID_SHARED names, by default `shared` beside the workspace; without it the
-//! tests say so and pass.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod golden;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use serde_json::Value;
-use std::path::PathBuf;
-use unbraid::config::{LikelihoodConfig, ObjectiveConfig, Output, Scale};
-use unbraid::model::{DiagonalGaussian, Likelihood};
-use unbraid::objective::{Evidence, Objective};
+use golden::{Batch, assert_close, assert_term, floats, golden, matrix, numbers, rows};
+use unbraid::config::{
+    Estimator, Initializer, LikelihoodConfig, MmdConfig, ObjectiveConfig, Output, PriorConfig, Scale,
+};
+use unbraid::model::Likelihood;
+use unbraid::objective::{
+    Covariance, CovarianceOf, DimensionWiseKl, Entries, InclusiveKl, Kl, Mmd, MutualInformation, Objective,
+    Setting, ThirdMoment, TotalCorrelation,
+};
+use unbraid::prior::Prior;
 
-/// Relative tolerance in single precision.
-const TOLERANCE: f64 = 1e-4;
-
-fn golden() -> Option<Value> {
-    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let shared =
-        std::env::var_os("UNBRAID_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
-    let path = shared.join("golden/objectives.json");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str(&text).unwrap()),
-        Err(error) => {
-            eprintln!("SKIPPED: {}: {error}; set UNBRAID_SHARED", path.display());
-            None
-        }
-    }
+fn standard_normal() -> Prior {
+    Prior::new(&PriorConfig::StandardNormal {}, 4, None, &Device::flex().autodiff()).unwrap()
 }
 
-fn rows(value: &Value) -> (Vec<f32>, [usize; 2]) {
-    let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
-    let shape = [rows.len(), rows[0].len()];
-    (rows.into_iter().flatten().map(|value| value as f32).collect(), shape)
-}
-
-fn matrix(value: &Value, device: &Device) -> Tensor<2> {
-    let (values, shape) = rows(value);
-    Tensor::from_data(TensorData::new(values, shape), device)
-}
-
-fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.inner().into_data().try_into_vec().unwrap()
-}
-
-fn assert_close(what: &str, found: &[f32], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    // Entries near zero are compared with the size of the whole.
-    let largest = expected.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    for (found, expected) in found.iter().zip(expected) {
-        let allowed = TOLERANCE * expected.abs().max(1e-2 * largest);
-        assert!((f64::from(*found) - expected).abs() <= allowed, "{what}: {found} {expected}");
-    }
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    let (values, _) = rows(value);
-    values.into_iter().map(f64::from).collect()
+fn setting() -> Setting {
+    Setting { seed: 0, units: 4, initializer: Initializer::Pytorch, device: Device::flex().autodiff() }
 }
 
 #[test]
 fn vae_and_beta_vae_agree_with_double_precision() {
     let Some(golden) = golden() else { return };
-    let device = Device::flex().autodiff();
+    let prior = standard_normal();
     let term = &golden["terms"]["kl_standard_normal"];
-    let value = |value: &Value| value.as_f64().unwrap();
-    for (config, weight) in [(ObjectiveConfig::Vae {}, 1.0), (ObjectiveConfig::BetaVae { beta: 4.0 }, 4.0)] {
-        let mean = matrix(&golden["mean"], &device).require_grad();
-        let log_variance = matrix(&golden["log_variance"], &device).require_grad();
-        let posterior = DiagonalGaussian::new(mean.clone(), log_variance.clone());
-        let sample = posterior.sample(matrix(&golden["noise"], &device));
-        assert_close("sample", &floats(sample.clone()), &numbers(&golden["z"]));
-
-        let reconstruction = Tensor::from_floats([3.0, 5.0], &device);
-        let losses = Objective::new(&config).evaluate(reconstruction, &Evidence::new(posterior, sample));
-        let kl = value(&term["value"]);
+    let kl = term["value"].as_f64().unwrap();
+    for (config, weight) in
+        [(ObjectiveConfig::Vae {}, 1.0), (ObjectiveConfig::BetaVae { beta: 4.0.into() }, 4.0)]
+    {
+        let batch = Batch::new(&golden, &Device::flex().autodiff());
+        assert_close("sample", &floats(batch.sample.clone()), &numbers(&golden["z"]));
+        let losses = Objective::new(&config, &setting()).evaluate(&batch.evidence(&golden, &prior));
         assert_close("kl", &floats(losses.terms[0].clone()), &[kl]);
         assert_close("loss", &floats(losses.total.clone()), &[4.0 + weight * kl]);
         let per_unit: Vec<f64> = serde_json::from_value(term["per_unit"].clone()).unwrap();
-        assert_close("kl of each unit", &floats(losses.divergence.clone()), &per_unit);
+        assert_close("kl of each unit", &floats(losses.kl_of_units.clone()), &per_unit);
+        let slopes =
+            |name: &str| -> Vec<f64> { numbers(&term[name]).iter().map(|slope| weight * slope).collect() };
+        batch.assert_gradients("loss", &losses.total, &slopes("grad_mean"), &slopes("grad_log_variance"));
+    }
+    assert_term(&golden, "kl_standard_normal", &prior, &Kl, |_| {});
+}
 
-        let gradients = losses.total.backward();
-        for (name, tensor) in [("grad_mean", mean), ("grad_log_variance", log_variance)] {
-            let expected: Vec<f64> = numbers(&term[name]).iter().map(|slope| weight * slope).collect();
-            assert_close(name, &floats(tensor.grad(&gradients).unwrap()), &expected);
+/// |KL - C| is the KL divergence, up to sign and constant, on either side of C.
+#[test]
+fn the_distance_from_a_capacity_agrees_on_both_sides() {
+    let Some(golden) = golden() else { return };
+    let prior = standard_normal();
+    let term = &golden["terms"]["kl_standard_normal"];
+    let kl = term["value"].as_f64().unwrap();
+    for (capacity, sign) in [(1.0, 1.0), (7.5, -1.0)] {
+        let batch = Batch::new(&golden, &Device::flex().autodiff());
+        let config = ObjectiveConfig::AnnealedVae { gamma: 1000.0.into(), capacity: capacity.into() };
+        let losses = Objective::new(&config, &setting()).evaluate(&batch.evidence(&golden, &prior));
+        assert_close("distance", &floats(losses.terms[0].clone()), &[sign * (kl - capacity)]);
+        assert_close("loss", &floats(losses.total.clone()), &[4.0 + 1000.0 * sign * (kl - capacity)]);
+        let slopes = |name: &str| -> Vec<f64> {
+            numbers(&term[name]).iter().map(|slope| 1000.0 * sign * slope).collect()
+        };
+        batch.assert_gradients("loss", &losses.total, &slopes("grad_mean"), &slopes("grad_log_variance"));
+    }
+}
+
+#[test]
+fn the_parts_of_the_divergence_agree_with_double_precision() {
+    let Some(golden) = golden() else { return };
+    let prior = standard_normal();
+    for (estimator, name) in [(Estimator::Mws, "mws"), (Estimator::Mss, "mss")] {
+        let key = |part: &str| format!("{name}_{part}");
+        assert_term(&golden, &key("mutual_information"), &prior, &MutualInformation(estimator), |_| {});
+        assert_term(&golden, &key("total_correlation"), &prior, &TotalCorrelation(estimator), |_| {});
+        assert_term(&golden, &key("dimension_wise_kl"), &prior, &DimensionWiseKl(estimator), |_| {});
+    }
+}
+
+#[test]
+fn moments_of_the_aggregate_posterior_agree_with_double_precision() {
+    let Some(golden) = golden() else { return };
+    let prior = standard_normal();
+    for (of, name) in [(CovarianceOf::Means, "dip_i"), (CovarianceOf::Samples, "dip_ii")] {
+        for (entries, part) in [(Entries::OffDiagonal, "off_diagonal"), (Entries::Diagonal, "diagonal")] {
+            // The first step of a running estimate is the batch's own.
+            for decay in [0.0, 0.9] {
+                let term = Covariance::new(of, entries, decay, 4);
+                assert_term(&golden, &format!("{name}_{part}"), &prior, &term, |_| {});
+            }
         }
     }
+    assert_term(&golden, "third_central_moment", &prior, &ThirdMoment, |_| {});
+}
+
+#[test]
+fn the_discrepancy_agrees_with_double_precision() {
+    let Some(golden) = golden() else { return };
+    let device = Device::flex().autodiff();
+    let term = Mmd::new(&MmdConfig::default());
+    assert_term(&golden, "mmd_imq", &standard_normal(), &term, |evidence| {
+        evidence.prior_sample = Some(matrix(&golden["prior_samples_normal"], &device));
+    });
+}
+
+#[test]
+fn the_inclusive_divergence_agrees_with_double_precision() {
+    let Some(golden) = golden() else { return };
+    let device = Device::flex().autodiff();
+    let mixture = &golden["mixture_prior"];
+    let config = PriorConfig::Mixture {
+        positions: serde_json::from_value(mixture["means"].clone()).unwrap(),
+        variance: mixture["variance"].as_f64().unwrap(),
+        weights: serde_json::from_value(mixture["weights"].clone()).unwrap(),
+    };
+    let prior = Prior::new(&config, 4, None, &device).unwrap();
+    assert_term(&golden, "inclusive_kl_mixture", &prior, &InclusiveKl, |evidence| {
+        evidence.prior_sample = Some(matrix(&golden["prior_samples_mixture"], &device));
+    });
 }
 
 #[test]

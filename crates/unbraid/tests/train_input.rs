@@ -139,7 +139,16 @@ fn presets_are_listed_shown_and_timed() {
     let bench = Bench::new();
     let list = bench.unbraid(&["presets"]).output().unwrap();
     let list = String::from_utf8(list.stdout).unwrap();
-    assert!(list.contains("dlib/beta-vae") && list.lines().all(|line| line.len() <= 80), "{list}");
+    // Piped, as here, it is name, paper and place with tabs between.
+    assert!(list.lines().all(|line| line.split('\t').count() == 3), "{list}");
+    assert!(
+        list.contains("dlib/dip-vae-ii\tHartmann; Locatello et al. 2019\tTable 1, DIP-VAE-II\n"),
+        "{list}"
+    );
+    let json = bench.unbraid(&["presets", "--json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), list.lines().count());
+    assert_eq!(json[0]["name"], "default");
     let shown = bench.unbraid(&["presets", "show", "mathieu/beta-vae"]).output().unwrap();
     fs::write(bench.path("shown.toml"), &shown.stdout).unwrap();
     let by_file = bench.unbraid(&["train", "--print-config", "--config", "shown.toml"]).output().unwrap();

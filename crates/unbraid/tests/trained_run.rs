@@ -78,7 +78,7 @@ fn codes_and_images_are_those_of_the_network() {
         TensorData::new(images.iter().copied().collect(), shape),
         run.network().device(),
     );
-    let posterior = run.network().encode(tensor, &mut Pass::Inference);
+    let posterior = run.network().encode(tensor, &mut Pass::Inference).continuous;
     let expected = run.network().decode(posterior.mean.clone(), &mut Pass::Inference);
     let expected: Vec<f32> = run.network().likelihood().mean(expected).into_data().try_into_vec().unwrap();
     let means: Vec<f32> = posterior.mean.into_data().try_into_vec().unwrap();

@@ -66,11 +66,25 @@ pub fn mig(
 
 /// [`mig`] from mutual information that is known already.
 pub fn mig_of(information: &Information) -> Mig {
-    let mut per_factor = vec![0.0; information.factor_entropies.len()];
-    for factor in information.varying_factors() {
-        let (first, second) = top_two(information.matrix.column(factor).iter().copied());
-        per_factor[factor] = (first - second) / information.factor_entropies[factor];
-    }
-    let gaps: Vec<f64> = information.varying_factors().map(|factor| per_factor[factor]).collect();
-    Mig { value: mean(&gaps), per_factor, mutual_information: information.matrix.clone() }
+    let (value, per_factor) = gaps(&information.matrix, &information.factor_entropies);
+    Mig { value, per_factor, mutual_information: information.matrix.clone() }
+}
+
+/// The gap between the best and the second best unit of each factor, divided by the factor's entropy, and the mean over
+/// the factors that vary; those that do not have the gap 0.
+pub(super) fn gaps(information: &Array2<f64>, entropies: &[f64]) -> (f64, Vec<f64>) {
+    let columns = information.columns().into_iter().zip(entropies);
+    let per_factor: Vec<f64> = columns
+        .map(|(column, &entropy)| {
+            let (first, second) = top_two(column.iter().copied());
+            if entropy > 0.0 { (first - second) / entropy } else { 0.0 }
+        })
+        .collect();
+    let varying: Vec<f64> = per_factor
+        .iter()
+        .zip(entropies)
+        .filter(|(_, entropy)| **entropy > 0.0)
+        .map(|(gap, _)| *gap)
+        .collect();
+    (mean(&varying), per_factor)
 }

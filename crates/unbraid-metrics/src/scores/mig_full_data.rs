@@ -1,14 +1,17 @@
 //! The mutual information gap from posteriors, without bins.
 
-use super::posterior_kl::check_posteriors;
+use super::mig::gaps;
+use super::posterior_kl::check_posteriors_and_factors;
 use crate::error::{MetricsError, Result};
-use crate::input::{self, Classes};
-use crate::numeric::{exp, mean, top_two, vectorised};
+use crate::input::Classes;
+use crate::numeric::{entropy_of_counts, exp2, vectorised};
 use crate::random;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::f64::consts::LOG2_E;
+use std::ops::Range;
 
 /// Parameters of [`mig_full_data`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,110 +77,163 @@ pub fn mig_full_data(
     factors: ArrayView2<'_, i64>,
     parameters: &FullDataParameters,
 ) -> Result<FullDataMig> {
-    check_posteriors(means, log_variances)?;
-    input::check_factors("factors", factors, means.nrows())?;
     if parameters.samples == 0 {
         return Err(MetricsError::parameter("samples", 0, "at least 1"));
     }
-    let classes = Classes::of_factors(factors);
-    input::check_varies("factors", &classes)?;
+    let classes = check_posteriors_and_factors(means, log_variances, factors)?;
     let samples = parameters.samples.min(means.nrows());
-    let rows = random::choose(&mut random::generator(parameters.seed, "mig rows", 0), means.nrows(), samples);
-    let groups: Vec<Vec<Vec<u32>>> = classes
-        .iter()
-        .map(|classes| {
-            classes.rows().iter().map(|rows| rows.iter().map(|&row| row as u32).collect()).collect()
-        })
-        .collect();
+    let mut generator = random::generator(parameters.seed, "mig rows", 0);
+    let rows = random::choose(&mut generator, means.nrows(), samples);
+    let points = Points::new(classes);
     let units: Vec<Vec<f64>> = (0..means.ncols())
         .into_par_iter()
-        .map(|unit| {
-            let posterior = Posterior::new(means.column(unit).to_vec(), &log_variances.column(unit).to_vec());
-            posterior.information(&rows, &classes, &groups, parameters.seed, unit as u64)
-        })
+        .map(|unit| Posterior::new(means.column(unit), log_variances.column(unit), &points))
+        .map(|posterior| posterior.information(&rows, &points, parameters.seed))
         .collect();
+    let classes = &points.classes;
     let matrix = Array2::from_shape_fn((means.ncols(), classes.len()), |(unit, factor)| units[unit][factor]);
-    let per_factor: Vec<f64> = classes
-        .iter()
-        .zip(matrix.columns())
-        .map(|(classes, column)| {
-            let (first, second) = top_two(column.iter().copied());
-            let entropy = crate::numeric::entropy_of_counts(&classes.counts());
-            if entropy > 0.0 { (first - second) / entropy } else { 0.0 }
-        })
-        .collect();
-    let varying: Vec<f64> = per_factor
-        .iter()
-        .zip(&classes)
-        .filter(|(_, classes)| classes.varies())
-        .map(|(gap, _)| *gap)
-        .collect();
-    Ok(FullDataMig { value: mean(&varying), per_factor, mutual_information: matrix })
+    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.counts())).collect();
+    let (value, per_factor) = gaps(&matrix, &entropies);
+    Ok(FullDataMig { value, per_factor, mutual_information: matrix })
 }
 
-/// One unit's posteriors of all points.
+/// The points, in an order that puts those with equal factors side by side.
+struct Points {
+    classes: Vec<Classes>,
+    /// Rows in that order.
+    order: Vec<u32>,
+    /// The place of each row in it.
+    place: Vec<u32>,
+    /// For each factor and class, where its points are.
+    groups: Vec<Vec<Group>>,
+}
+
+/// Places of the points that share a value: long runs where the order allows, else one by one.
+enum Group {
+    Runs(Vec<Range<u32>>),
+    Places(Vec<u32>),
+}
+
+impl Points {
+    fn new(classes: Vec<Classes>) -> Self {
+        // Factors with few values have the largest groups; sorted by them first, these become runs.
+        let mut coarsest: Vec<&Classes> = classes.iter().collect();
+        coarsest.sort_by_key(|classes| classes.count());
+        let mut order: Vec<u32> =
+            (0..classes.first().map_or(0, |classes| classes.of_row.len() as u32)).collect();
+        order.sort_by(|&a, &b| {
+            let class = |row: u32| coarsest.iter().map(move |classes| classes.of_row[row as usize]);
+            class(a).cmp(class(b))
+        });
+        let mut place = vec![0; order.len()];
+        for (at, &row) in order.iter().enumerate() {
+            place[row as usize] = at as u32;
+        }
+        let groups = classes
+            .iter()
+            .map(|classes| {
+                let mut places = vec![Vec::new(); classes.count()];
+                for (at, &row) in order.iter().enumerate() {
+                    places[classes.of_row[row as usize] as usize].push(at as u32);
+                }
+                places.into_iter().map(Group::new).collect()
+            })
+            .collect();
+        Self { classes, order, place, groups }
+    }
+}
+
+impl Group {
+    fn new(places: Vec<u32>) -> Self {
+        // Shorter runs than this cost more than their points one by one.
+        const SHORTEST: usize = 16;
+        let mut runs: Vec<Range<u32>> = Vec::new();
+        for &place in &places {
+            match runs.last_mut() {
+                Some(run) if run.end == place => run.end += 1,
+                _ => runs.push(place..place + 1),
+            }
+        }
+        if runs.len() * SHORTEST <= places.len() { Self::Runs(runs) } else { Self::Places(places) }
+    }
+
+    fn mean(&self, densities: &[f64]) -> f64 {
+        match self {
+            Self::Runs(runs) => {
+                let run = |run: &Range<u32>| &densities[run.start as usize..run.end as usize];
+                let sum: f64 = runs.iter().map(|range| sum_of_lanes(run(range), |&density| density)).sum();
+                sum / runs.iter().map(|run| f64::from(run.end - run.start)).sum::<f64>()
+            }
+            Self::Places(places) => {
+                sum_of_lanes(places, |&place| densities[place as usize]) / places.len() as f64
+            }
+        }
+    }
+}
+
+/// One unit's posteriors of all points, in the order of [`Points`]. Logarithms are to base 2, whose exponential costs less.
 struct Posterior {
     means: Vec<f64>,
+    /// sqrt(log2(e) / 2) / sigma, so that the square of a distance is the exponent of the normal density.
     inverse_deviations: Vec<f64>,
-    /// Minus ln sigma; the constant of the normal density cancels in every difference of entropies.
+    /// - log2 sigma; the constant of the normal density cancels in every difference of entropies.
     log_scales: Vec<f64>,
 }
 
 impl Posterior {
-    fn new(means: Vec<f64>, log_variances: &[f64]) -> Self {
-        let inverse_deviations =
-            log_variances.iter().map(|log_variance| (-0.5 * log_variance).exp()).collect();
-        let log_scales = log_variances.iter().map(|log_variance| -0.5 * log_variance).collect();
-        Self { means, inverse_deviations, log_scales }
+    fn new(means: ArrayView1<'_, f64>, log_variances: ArrayView1<'_, f64>, points: &Points) -> Self {
+        let ordered = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            points.order.iter().map(|&row| value(row as usize)).collect()
+        };
+        Self {
+            means: ordered(&|row| means[row]),
+            inverse_deviations: ordered(&|row| (0.5 * LOG2_E).sqrt() * (-0.5 * log_variances[row]).exp()),
+            log_scales: ordered(&|row| -0.5 * LOG2_E * log_variances[row]),
+        }
     }
 
     /// The mutual information with every factor.
-    fn information(
-        &self,
-        rows: &[usize],
-        classes: &[Classes],
-        groups: &[Vec<Vec<u32>>],
-        seed: u64,
-        unit: u64,
-    ) -> Vec<f64> {
+    fn information(&self, rows: &[usize], points: &Points, seed: u64) -> Vec<f64> {
         // Samples are worked on in parallel, and their differences added in order.
         let parts: Vec<Vec<f64>> = rows
             .par_iter()
             .map_init(
                 || vec![0.0; self.means.len()],
                 |densities, &row| {
-                    let mut generator = random::generator(seed, "mig samples", (unit << 40) ^ row as u64);
+                    // The same noise for every unit: each is sampled from its posterior, no order of units matters,
+                    // and chance moves all of them alike, which the gap between two does not see.
+                    let mut generator = random::generator(seed, "mig samples", row as u64);
                     let noise: f64 = StandardNormal.sample(&mut generator);
-                    let sample = self.means[row] + noise / self.inverse_deviations[row];
+                    let own = points.place[row] as usize;
+                    let distance = (0.5 * LOG2_E).sqrt() * noise;
+                    let sample = self.means[own] + distance / self.inverse_deviations[own];
                     // The density at the sample's own posterior bounds the sum from below, so it serves as the unit.
-                    let own = self.log_scales[row] - 0.5 * noise * noise;
-                    let total = self.densities(sample, own, densities) / densities.len() as f64;
-                    classes
-                        .iter()
-                        .zip(groups)
+                    let unit = self.log_scales[own] - distance * distance;
+                    let total = self.densities(sample, unit, densities) / densities.len() as f64;
+                    let groups = points.classes.iter().zip(&points.groups);
+                    groups
                         .map(|(classes, groups)| {
                             let group = &groups[classes.of_row[row] as usize];
-                            let sum = sum_of_lanes(group, |&other| densities[other as usize]);
-                            (sum / group.len() as f64).ln() - total.ln()
+                            group.mean(densities).ln() - total.ln()
                         })
                         .collect()
                 },
             )
             .collect();
-        (0..classes.len())
+        (0..points.classes.len())
             .map(|factor| (parts.iter().map(|part| part[factor]).sum::<f64>() / rows.len() as f64).max(0.0))
             .collect()
     }
 
-    /// Writes q(sample | x_n) / exp(own) for all points n, and gives the sum.
-    fn densities(&self, sample: f64, own: f64, densities: &mut [f64]) -> f64 {
+    /// Writes q(sample | x_n) / 2^unit for all points n, and gives the sum.
+    fn densities(&self, sample: f64, unit: f64, densities: &mut [f64]) -> f64 {
         vectorised(
             #[inline(always)]
             || {
                 let points = self.means.iter().zip(&self.inverse_deviations).zip(&self.log_scales);
                 for (density, ((mean, inverse_deviation), log_scale)) in densities.iter_mut().zip(points) {
                     let distance = (sample - mean) * inverse_deviation;
-                    *density = exp(log_scale - own - 0.5 * distance * distance);
+                    *density = exp2(log_scale - unit - distance * distance);
                 }
                 sum_of_lanes(densities, |&density| density)
             },

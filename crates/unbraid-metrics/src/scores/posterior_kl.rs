@@ -1,7 +1,7 @@
 //! How much each unit departs from the prior.
 
 use crate::error::{MetricsError, Result};
-use crate::input;
+use crate::input::{self, Classes};
 use ndarray::ArrayView2;
 
 /// The mean Kullback-Leibler divergence of each unit's Gaussian posterior from the standard normal prior, in nats.
@@ -63,4 +63,17 @@ pub(crate) fn check_posteriors(means: ArrayView2<'_, f64>, log_variances: ArrayV
         }
     }
     Ok(())
+}
+
+/// The checks of scores that set posteriors against factors; gives the factors as classes.
+pub(crate) fn check_posteriors_and_factors(
+    means: ArrayView2<'_, f64>,
+    log_variances: ArrayView2<'_, f64>,
+    factors: ArrayView2<'_, i64>,
+) -> Result<Vec<Classes>> {
+    check_posteriors(means, log_variances)?;
+    input::check_factors("factors", factors, means.nrows())?;
+    let classes = Classes::of_factors(factors);
+    input::check_varies("factors", &classes)?;
+    Ok(classes)
 }

@@ -1,9 +1,10 @@
 //! The robust mutual information gap.
 
-use super::posterior_kl::check_posteriors;
+use super::mig::gaps;
+use super::posterior_kl::check_posteriors_and_factors;
 use crate::error::Result;
 use crate::input::{self, Classes};
-use crate::numeric::{entropy_of_counts, mean, top_two};
+use crate::numeric::entropy_of_counts;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -67,11 +68,8 @@ pub fn rmig(
     factors: ArrayView2<'_, i64>,
     parameters: &RmigParameters,
 ) -> Result<Rmig> {
-    check_posteriors(means, log_variances)?;
-    input::check_factors("factors", factors, means.nrows())?;
     input::check_bins(parameters.bins)?;
-    let classes = Classes::of_factors(factors);
-    input::check_varies("factors", &classes)?;
+    let classes = check_posteriors_and_factors(means, log_variances, factors)?;
     let rows: Vec<Vec<f64>> = (0..means.ncols())
         .into_par_iter()
         .map(|unit| {
@@ -85,22 +83,9 @@ pub fn rmig(
         })
         .collect();
     let matrix = Array2::from_shape_fn((means.ncols(), classes.len()), |(unit, factor)| rows[unit][factor]);
-    let per_factor: Vec<f64> = classes
-        .iter()
-        .zip(matrix.columns())
-        .map(|(classes, column)| {
-            let (first, second) = top_two(column.iter().copied());
-            let entropy = entropy_of_counts(&classes.counts());
-            if entropy > 0.0 { (first - second) / entropy } else { 0.0 }
-        })
-        .collect();
-    let varying: Vec<f64> = per_factor
-        .iter()
-        .zip(&classes)
-        .filter(|(_, classes)| classes.varies())
-        .map(|(gap, _)| *gap)
-        .collect();
-    Ok(Rmig { value: mean(&varying), per_factor, mutual_information: matrix })
+    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.counts())).collect();
+    let (value, per_factor) = gaps(&matrix, &entropies);
+    Ok(Rmig { value, per_factor, mutual_information: matrix })
 }
 
 /// For each factor, p(value, bin) with the bins of a value side by side.

@@ -5,11 +5,11 @@ use crate::config::Config;
 use crate::failure::{Failure, Outcome};
 use crate::files::print;
 use crate::terminal::TerminalProgress;
-use crate::train::{TrainError, Trainer};
+use crate::train::{TrainError, Trainer, cost};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use unbraid_data::DataSet;
 
 /// What to measure.
@@ -23,9 +23,6 @@ pub struct BenchArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// Steps before the clock starts: allocations, page faults, the processor's frequency.
-const WARM_UP: usize = 5;
 
 /// Rounds of measurement; the best counts, since other programs only ever slow one down.
 const ROUNDS: usize = 5;
@@ -59,28 +56,12 @@ pub fn run(args: &BenchArgs) -> Outcome {
 
 fn measure(config: &Config, data: &dyn DataSet, compute: &Compute) -> Outcome<Cost> {
     let mut trainer = Trainer::new(config, data, &compute.device)?;
-    let mut step = || {
-        trainer.advance().map_err(|error| match error {
-            TrainError::NotFinite { step, term, value } => {
-                Failure::run(format!("step {step}: the term `{term}` is {value}"))
-            }
-            TrainError::Data(error) => Failure::Run(error.into()),
-            TrainError::Journal(failure) => failure,
-        })
+    let mut time = || -> Result<f64, TrainError> {
+        cost::warm_up(&mut trainer)?;
+        (0..ROUNDS)
+            .try_fold(f64::INFINITY, |best, _| Ok(best.min(cost::seconds_per_step(&mut trainer, ROUND)?)))
     };
-    for _ in 0..WARM_UP {
-        step()?;
-    }
-    let mut seconds = f64::INFINITY;
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
-        let mut steps = 0;
-        while start.elapsed() < ROUND || steps == 0 {
-            step()?;
-            steps += 1;
-        }
-        seconds = seconds.min(start.elapsed().as_secs_f64() / f64::from(steps));
-    }
+    let seconds = time().map_err(Failure::run)?;
     let batch = config.training.batch_size as f64;
     let operations = trainer.network().blueprint().training_operations() as f64 * batch;
     Ok(Cost {

@@ -42,7 +42,7 @@ pub struct ComputeArgs {
     /// Number of threads; all cores by default. The result is the same for any number
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// The device to compute on
+    /// The device to compute on: `cpu`; `cuda`, `cuda:1` and `wgpu` in builds with that feature
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
 }
@@ -62,12 +62,7 @@ const MOST_THREADS: usize = 1024;
 impl ComputeArgs {
     /// Checks them and starts the threads.
     pub(super) fn prepare(&self) -> Outcome<Compute> {
-        if self.device != "cpu" {
-            return Err(Failure::input(format!(
-                "--device: found `{}`, expected `cpu`, the only device of this build",
-                self.device
-            )));
-        }
+        let device = find_device(&self.device)?;
         let threads = match self.threads {
             Some(threads @ 1..=MOST_THREADS) => threads,
             Some(threads) => {
@@ -81,7 +76,7 @@ impl ComputeArgs {
             .num_threads(threads)
             .build()
             .map_err(|error| Failure::run(format!("cannot start {threads} threads: {error}")))?;
-        Ok(Compute { threads, device: Device::flex(), device_name: self.device.clone(), pool })
+        Ok(Compute { threads, device, device_name: self.device.clone(), pool })
     }
 }
 
@@ -90,4 +85,49 @@ impl Compute {
     pub(super) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)
     }
+}
+
+/// The device of that name: `cpu`, `cuda`, `cuda:1`, `wgpu`.
+fn find_device(name: &str) -> Outcome<Device> {
+    let (kind, index) = name.split_once(':').map_or((name, None), |(kind, index)| (kind, Some(index)));
+    match (kind, index) {
+        ("cpu", None) => Ok(Device::flex()),
+        ("cuda", index) => cuda(index),
+        ("wgpu", None) => wgpu(),
+        _ => Err(Failure::input(format!(
+            "--device: found `{name}`, expected `cpu`, `cuda`, `cuda:1` or `wgpu`"
+        ))),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn cuda(index: Option<&str>) -> Outcome<Device> {
+    match index.map(str::parse::<usize>).transpose() {
+        Ok(index) => Ok(Device::cuda(index.unwrap_or(0))),
+        Err(_) => Err(Failure::input("--device: expected the number of a card after `cuda:`")),
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda(_: Option<&str>) -> Outcome<Device> {
+    Err(missing("cuda"))
+}
+
+#[cfg(feature = "wgpu")]
+#[expect(clippy::unnecessary_wraps, reason = "without the feature it is an error")]
+fn wgpu() -> Outcome<Device> {
+    Ok(Device::wgpu(burn::tensor::DeviceKind::DefaultDevice))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn wgpu() -> Outcome<Device> {
+    Err(missing("wgpu"))
+}
+
+#[cfg(not(all(feature = "cuda", feature = "wgpu")))]
+fn missing(feature: &str) -> Failure {
+    Failure::input(format!(
+        "--device: found `{feature}`, which this build does not have; `cargo build --release --features {feature}` \
+         makes one that does"
+    ))
 }

@@ -10,6 +10,7 @@ use crate::terminal::{TerminalProgress, log_line};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use unbraid_data::DataSet;
+use unbraid_data::spec::OptionValue;
 use unbraid_metrics::registry::{self, Options, Report};
 
 /// How scores are printed.
@@ -42,6 +43,9 @@ pub struct EvaluateArgs {
     /// Training points drawn from the run's data (default 10000); half as many are drawn for testing
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     samples: Option<usize>,
+    /// Judge on images that the run was not trained on: test points come from `split=test` of its data
+    #[arg(long, conflicts_with = "codes")]
+    test_split: bool,
     /// What counts as the code of an image (default: mean)
     #[arg(long, value_enum, conflicts_with = "codes")]
     representation: Option<Representation>,
@@ -114,19 +118,21 @@ fn score_run(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
     Outputs::in_run(path)?;
     let data = unbraid_data::open(&run.config().data, &progress)?;
     let hash = same_data(path, data.as_ref())?;
-    score_and_write(&run, data.as_ref(), hash, &settings, args.quiet)
+    let test = if args.test_split { Some(open_test_split(&run, &hash, &progress)?) } else { None };
+    score_and_write(&run, (data.as_ref(), test.as_deref()), hash, &settings, args.quiet)
 }
 
-/// Scores a run and writes the results into its directory; `hash` is that of the data.
+/// Scores a run on data, and on a test split if there is one, and writes the results into its directory; `hash` is that of
+/// the data.
 pub(super) fn score_and_write(
     run: &Run,
-    data: &dyn DataSet,
+    (data, test): (&dyn DataSet, Option<&dyn DataSet>),
     hash: String,
     settings: &Settings,
     quiet: bool,
 ) -> Outcome<Report> {
     let outputs = Outputs::in_run(run.path())?;
-    let evaluation = evaluate(run, data, settings, &TerminalProgress::new(quiet))?;
+    let evaluation = evaluate(run, data, test, settings, &TerminalProgress::new(quiet))?;
     if !quiet {
         log_line(&format!(
             "{}: {} images encoded in {:.1} s at step {}",
@@ -139,6 +145,23 @@ pub(super) fn score_and_write(
     }
     outputs.write(run, settings, &evaluation, hash)?;
     Ok(evaluation.report)
+}
+
+/// The test part of the data that a run was trained on the other part of. Some data sets are all of their images unless
+/// told otherwise, others their training part: what was trained on is recognised by its hash.
+fn open_test_split(run: &Run, hash: &str, progress: &TerminalProgress) -> Outcome<Box<dyn DataSet>> {
+    let part = |name: &str| {
+        let mut spec = run.config().data.clone();
+        spec.options.insert("split".to_owned(), OptionValue::Text(name.to_owned()));
+        unbraid_data::open(&spec, progress)
+    };
+    if part("train")?.fingerprint()? != hash {
+        return Err(Failure::input(
+            "--test-split: found a run that was trained on other images than those of `split=train` of its data, \
+             expected a run with data.split=train, to which the others are unknown",
+        ));
+    }
+    Ok(part("test")?)
 }
 
 /// The hash of the data, which has to be what the run was trained on.

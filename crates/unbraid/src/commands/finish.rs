@@ -41,7 +41,7 @@ pub(super) fn finish(path: &Path, data: &dyn DataSet, hash: &str, wanted: Wanted
             log_line("evaluating; the run is saved, and Ctrl-C ends at once");
         }
         let settings = Settings { metrics: run.config().evaluation.metrics.clone(), ..Settings::default() };
-        match score_and_write(&run, data, hash.to_owned(), &settings, quiet) {
+        match score_and_write(&run, (data, None), hash.to_owned(), &settings, quiet) {
             Ok(report) => print(&format!("\n{}", table::as_text(&report, false)))?,
             Err(failure) => failed = Some(after_training(path, "evaluate", failure)),
         }

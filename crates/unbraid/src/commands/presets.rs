@@ -4,13 +4,18 @@ use crate::config::{ConfigError, PRESETS, Preset, Source};
 use crate::failure::Outcome;
 use crate::files::print;
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 use std::fmt::Write;
+use std::io::IsTerminal;
 
 /// Which presets.
 #[derive(Args, Debug)]
 pub struct PresetsArgs {
     #[command(subcommand)]
     command: Option<PresetsCommand>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -30,7 +35,9 @@ enum PresetsCommand {
 pub fn run(args: &PresetsArgs) -> Outcome {
     match &args.command {
         Some(PresetsCommand::Show { name }) => print(find(name)?.toml),
-        None => print(&list()),
+        None if args.json => print(&as_json()),
+        None if std::io::stdout().is_terminal() => print(&as_text()),
+        None => print(&as_lines()),
     }
 }
 
@@ -46,11 +53,42 @@ fn find(name: &str) -> Result<&'static Preset, ConfigError> {
     }
 }
 
-fn list() -> String {
+/// For people: under the name of each paper, a line of at most 80 columns for each preset.
+fn as_text() -> String {
     let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
     let mut text = String::new();
+    let mut paper = "";
     for preset in PRESETS {
-        let _ = writeln!(text, "{:width$}  {}", preset.name, preset.origin);
+        if preset.paper != paper {
+            paper = preset.paper;
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{paper}");
+        }
+        let _ = writeln!(text, "  {:width$}  {}", preset.name, preset.place);
     }
     text
+}
+
+/// For other programs: name, paper and place with tabs between.
+fn as_lines() -> String {
+    PRESETS.iter().map(|preset| format!("{}\t{}\t{}\n", preset.name, preset.paper, preset.place)).collect()
+}
+
+fn as_json() -> String {
+    let presets = PRESETS
+        .iter()
+        .map(|preset| json!({ "name": preset.name, "paper": preset.paper, "place": preset.place }));
+    format!("{:#}\n", Value::Array(presets.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_fits_eighty_columns() {
+        let text = as_text();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(PRESETS.iter().all(|preset| text.contains(preset.name) && text.contains(preset.paper)));
+    }
 }

@@ -209,7 +209,7 @@ fn describe(
     meta.data_sha256 = hash.to_owned();
     meta.data_images = data.len();
     meta.image_shape = [shape.height, shape.width, shape.channels];
-    meta.parameters = trainer.network().parameters().iter().map(count).sum();
+    meta.parameters = trainer.parameters().iter().map(count).sum();
     meta.threads = compute.threads;
     meta.device.clone_from(&compute.device_name);
     meta
@@ -219,7 +219,8 @@ fn describe(
 fn summary(journal: &FileJournal<'_>, run: &RunDirectory, steps: u64) -> String {
     let mut text = format!("{:15} {steps}\n", "steps");
     if let Some(row) = journal.last_row() {
-        for (key, value) in row.values.iter().filter(|(key, _)| !key.contains("kl_unit")) {
+        let of_unit = |key: &str| key.contains("/kl_unit/") || key.contains("/kl_categorical/");
+        for (key, value) in row.values.iter().filter(|(key, _)| !of_unit(key)) {
             let name = key.strip_prefix("train/").unwrap_or(key);
             let _ = writeln!(text, "{name:15} {value:.3}");
         }

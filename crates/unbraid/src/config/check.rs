@@ -1,10 +1,13 @@
 //! Numbers that cannot be right are refused before any work starts.
 
-use super::{ArchitectureConfig, Config, ConfigError, LikelihoodConfig, ObjectiveConfig, Scale};
+use super::{
+    ArchitectureConfig, Config, ConfigError, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig,
+    OptimizerConfig, Output, PriorConfig, Scale,
+};
 use unbraid_data::DataSet;
 use unbraid_metrics::registry;
 
-type Result<T = ()> = std::result::Result<T, ConfigError>;
+pub(super) type Result<T = ()> = std::result::Result<T, ConfigError>;
 
 impl Config {
     /// Checks every value that can be judged without the data.
@@ -13,9 +16,10 @@ impl Config {
     /// On the first value that cannot be right, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
-        self.check_objective()?;
+        self.check_pca()?;
         self.check_optimizer()?;
         self.check_training()?;
+        self.objective.check(&self.model.prior, self.training.batch_size)?;
         self.check_evaluation()
     }
 
@@ -45,14 +49,15 @@ impl Config {
 
     fn check_model(&self) -> Result {
         let model = &self.model;
-        at_least_one("model.latents.continuous", model.latents.continuous as u64)?;
-        if !model.latents.categorical.is_empty() {
+        check_latents(&model.latents)?;
+        if !model.latents.categorical.is_empty() && !self.objective.takes_categorical_units() {
             return Err(ConfigError::value(
                 "model.latents.categorical",
                 format!("{:?}", model.latents.categorical),
-                format!("[], since objective `{}` has no categorical units", self.objective.name()),
+                format!("[], since `{}` is defined for continuous units only", self.objective.name()),
             ));
         }
+        model.prior.check(model.latents.continuous)?;
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
                 for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {
@@ -78,23 +83,49 @@ impl Config {
         }
     }
 
-    fn check_objective(&self) -> Result {
-        match self.objective {
-            ObjectiveConfig::Vae {} => Ok(()),
-            ObjectiveConfig::BetaVae { beta } => not_negative("objective.beta", beta),
+    /// Principal components are a model of their own, which only a linear network with Gaussian noise can be.
+    fn check_pca(&self) -> Result {
+        let ObjectiveConfig::Pca { images } = &self.objective else { return Ok(()) };
+        let refuse = |key: &str, found: &str, expected: &str| {
+            Err(ConfigError::value(key, found, format!("{expected}, since the objective is `pca`")))
+        };
+        let model = &self.model;
+        if model.architecture != (ArchitectureConfig::Linear {}) {
+            return refuse("model.architecture", model.architecture.name(), "linear");
         }
+        let scale = Scale::Learned(Learned::Learned);
+        if model.likelihood != (LikelihoodConfig::Gaussian { scale, output: Output::Linear }) {
+            let expected = "{ name = \"gaussian\", scale = \"learned\", output = \"linear\" }";
+            return refuse("model.likelihood", "another one", expected);
+        }
+        if model.prior != (PriorConfig::StandardNormal {}) {
+            return refuse("model.prior", model.prior.name(), "standard-normal");
+        }
+        if !model.latents.categorical.is_empty() {
+            return refuse("model.latents.categorical", "categorical units", "[]");
+        }
+        if self.training.steps != Some(1) {
+            let found = self.training.steps.map_or_else(|| "nothing".to_owned(), |steps| steps.to_string());
+            return refuse("training.steps", &found, "1: the fit is one step");
+        }
+        images.map_or(Ok(()), |images| at_least_one("objective.images", images as u64))
     }
 
     fn check_optimizer(&self) -> Result {
-        let optimizer = &self.optimizer;
-        positive("optimizer.learning_rate", optimizer.learning_rate)?;
-        for (key, beta) in [("optimizer.beta1", optimizer.beta1), ("optimizer.beta2", optimizer.beta2)] {
+        Self::check_adam("optimizer", &self.optimizer)
+    }
+
+    /// Checks an Adam by the key of its table.
+    pub(super) fn check_adam(table: &str, optimizer: &OptimizerConfig) -> Result {
+        let key = |name: &str| format!("{table}.{name}");
+        positive(&key("learning_rate"), optimizer.learning_rate)?;
+        for (name, beta) in [("beta1", optimizer.beta1), ("beta2", optimizer.beta2)] {
             if !(0.0..1.0).contains(&beta) {
-                return Err(ConfigError::value(key, beta, "a number from 0 to below 1"));
+                return Err(ConfigError::value(key(name), beta, "a number from 0 to below 1"));
             }
         }
-        not_negative("optimizer.epsilon", optimizer.epsilon)?;
-        optimizer.gradient_clip.map_or(Ok(()), |norm| positive("optimizer.gradient_clip", norm))
+        not_negative(&key("epsilon"), optimizer.epsilon)?;
+        optimizer.gradient_clip.map_or(Ok(()), |norm| positive(&key("gradient_clip"), norm))
     }
 
     fn check_training(&self) -> Result {
@@ -123,16 +154,36 @@ impl Config {
     }
 }
 
-fn at_least_one(key: &str, value: u64) -> Result {
+fn check_latents(latents: &LatentsConfig) -> Result {
+    let LatentsConfig { continuous, categorical, temperature } = latents;
+    if *continuous == 0 && categorical.is_empty() {
+        let expected = "at least 1, or a unit in model.latents.categorical";
+        return Err(ConfigError::value("model.latents.continuous", 0, expected));
+    }
+    if let Some(classes) = categorical.iter().find(|classes| **classes < 2) {
+        let key = "model.latents.categorical";
+        return Err(ConfigError::value(key, classes, "at least 2 classes for each unit"));
+    }
+    match temperature {
+        Some(temperature) if categorical.is_empty() => {
+            let expected = "nothing, since there are no categorical units";
+            Err(ConfigError::value("model.latents.temperature", temperature, expected))
+        }
+        Some(temperature) => positive("model.latents.temperature", *temperature),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn at_least_one(key: &str, value: u64) -> Result {
     if value == 0 { Err(ConfigError::value(key, value, "at least 1")) } else { Ok(()) }
 }
 
-fn positive(key: &str, value: f64) -> Result {
+pub(super) fn positive(key: &str, value: f64) -> Result {
     let fits = value > 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number above 0")) }
 }
 
-fn not_negative(key: &str, value: f64) -> Result {
+pub(super) fn not_negative(key: &str, value: f64) -> Result {
     let fits = value >= 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number, 0 or more")) }
 }
@@ -164,7 +215,9 @@ mod tests {
             ("objective.beta=nan", "objective.beta"),
             ("objective.beta=inf", "objective.beta"),
             ("model.latents.continuous=0", "model.latents.continuous"),
-            ("model.latents.categorical=[10]", "model.latents.categorical"),
+            ("model.latents.categorical=[10, 1]", "model.latents.categorical"),
+            ("model.latents.temperature=0.5", "model.latents.temperature"),
+            ("model.latents={ categorical = [2], temperature = 0 }", "model.latents.temperature"),
             ("model.likelihood={ name = \"gaussian\", scale = 0 }", "model.likelihood.scale"),
             ("model.architecture={ name = \"mlp\", encoder = [], decoder = [3] }", "encoder"),
             ("model.architecture={ name = \"mlp\", encoder = [3], decoder = [0] }", "decoder"),

@@ -4,6 +4,7 @@ use super::error::{nearest, with_suggestion};
 use super::{Config, ConfigError, PRESETS, Preset};
 use std::path::PathBuf;
 use toml::{Table, Value};
+use unbraid_data::DataSpec;
 
 /// Where a configuration comes from; later layers override earlier ones, key by key.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +19,14 @@ pub struct Source {
 
 /// Tables that say what they are by `name`. A bare word stands for a table with only that, and a layer that gives
 /// another name replaces the whole table: the options of one objective mean nothing to the next.
-const COMPONENTS: [&[&str]; 5] =
-    [&["data"], &["objective"], &["model", "architecture"], &["model", "likelihood"], &["model", "prior"]];
+const COMPONENTS: [&[&str]; 6] = [
+    &["data"],
+    &["objective"],
+    &["objective", "divergence"],
+    &["model", "architecture"],
+    &["model", "likelihood"],
+    &["model", "prior"],
+];
 
 impl Source {
     /// Whether nothing was asked for.
@@ -107,9 +114,16 @@ fn expand_words(table: &mut Table) {
     for path in COMPONENTS {
         let (last, parents) = path.split_last().expect("no path is empty");
         let parent = parents.iter().try_fold(&mut *table, |table, key| table.get_mut(*key)?.as_table_mut());
-        if let Some(value @ Value::String(_)) = parent.and_then(|parent| parent.get_mut(*last)) {
-            let name = value.clone();
-            *value = Value::Table(Table::from_iter([("name".to_owned(), name)]));
+        if let Some(value) = parent.and_then(|parent| parent.get_mut(*last))
+            && let Some(word) = value.as_str()
+        {
+            // Data sets have a short form of their own: a path, or `shapes(positions=16)`.
+            let data = if path == ["data"] { word.parse::<DataSpec>().ok() } else { None };
+            let table = data.and_then(|data| Table::try_from(data).ok());
+            *value =
+                Value::Table(table.unwrap_or_else(|| {
+                    Table::from_iter([("name".to_owned(), Value::String(word.to_owned()))])
+                }));
         }
     }
 }
@@ -143,13 +157,16 @@ fn merge_at(path: &mut Vec<String>, below: &mut Table, above: Table) {
 
 fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
     let component = COMPONENTS.iter().any(|component| path == *component);
-    // Data may be named by its path alone, which then is another data set as well.
     let renamed = new.get("name").is_some_and(|name| old.get("name") != Some(name));
-    let moved = path == ["data"]
-        && !new.contains_key("name")
-        && new.contains_key("path")
-        && !old.contains_key("path");
+    let moved = path == ["data"] && new.contains_key("path") && !new.contains_key("name") && is_made(old);
     component && (renamed || moved)
+}
+
+/// Whether a `[data]` table names a data set that is made without files, so that a path alone must mean another one. To
+/// one that is read from files, a path is what was missing.
+fn is_made(data: &Table) -> bool {
+    let name = data.get("name").and_then(Value::as_str);
+    name.is_some_and(|name| unbraid_data::registry::entry(name).is_ok_and(|entry| entry.path.is_none()))
 }
 
 fn finish(merged: Table) -> Result<Config, ConfigError> {
@@ -169,6 +186,10 @@ fn finish(merged: Table) -> Result<Config, ConfigError> {
     {
         *path = absolute;
     }
+    let latents = &mut config.model.latents;
+    if !latents.categorical.is_empty() {
+        latents.temperature = Some(latents.temperature_or_default());
+    }
     config.check()?;
     Ok(config)
 }
@@ -187,12 +208,20 @@ mod tests {
     fn assignments_take_toml_values_and_bare_words() {
         let config =
             set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0 });
+        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0.into() });
         let config = set(&["model.likelihood=laplace", "model.likelihood.scale=0.1", "seed = 7"]).unwrap();
         assert!(
             matches!(config.model.likelihood, LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } if scale == 0.1)
         );
         assert_eq!(config.seed, 7);
+    }
+
+    #[test]
+    fn data_takes_its_short_forms() {
+        let config = set(&["data=shapes(positions=8, orientations=2)"]).unwrap();
+        assert_eq!(config.data, "shapes(positions=8, orientations=2)".parse().unwrap());
+        let config = set(&["data=/somewhere/dsprites.npz"]).unwrap();
+        assert_eq!(config.data, DataSpec::at("/somewhere/dsprites.npz"));
     }
 
     #[test]
@@ -241,6 +270,20 @@ mod tests {
             let error = set(&[assignment]).unwrap_err().to_string();
             assert!(error.contains(place), "{assignment}: {error}");
         }
+    }
+
+    #[test]
+    fn a_path_completes_a_data_set_of_files_and_replaces_one_that_is_made() {
+        let data = |preset: &str| {
+            let assignments = vec!["data.path=/somewhere".to_owned()];
+            let source = Source { preset: Some(preset.to_owned()), assignments, ..Source::default() };
+            source.resolve().unwrap().data
+        };
+        let celeba = data("kumar/celeba-beta-vae");
+        assert_eq!(celeba.name.as_deref(), Some("celeba"));
+        assert!(celeba.options.contains_key("train_fraction") && celeba.path.is_some());
+        let other = data("default");
+        assert!(other.name.is_none() && other.options.is_empty() && other.path.is_some());
     }
 
     #[test]

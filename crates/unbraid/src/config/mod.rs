@@ -4,19 +4,29 @@
 //! single keys ([`Source`]). The resolved configuration, written out by [`Config::to_toml`], repeats the run alone.
 
 mod check;
+mod discriminator;
 mod error;
 mod layers;
 mod model;
+mod objective;
 mod presets;
+mod prior;
+mod schedule;
 mod text;
 
+pub use discriminator::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss};
 pub use error::ConfigError;
 pub use layers::Source;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
-    Output, PriorConfig, Scale,
+    Output, Scale,
+};
+pub use objective::{
+    DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig, ObjectiveConfig,
 };
 pub use presets::{PRESETS, Preset};
+pub use prior::{PriorConfig, VarianceRule, Variances};
+pub use schedule::{Linear, Schedule};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -45,29 +55,6 @@ pub struct Config {
     /// What is measured in the end. It has no influence on training, and none on the fingerprint.
     #[serde(default, skip_serializing_if = "EvaluationConfig::is_default")]
     pub evaluation: EvaluationConfig,
-}
-
-/// What is minimised.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ObjectiveConfig {
-    /// Reconstruction and KL divergence (Kingma & Welling 2014).
-    Vae {},
-    /// The KL divergence weighted by `beta` (Higgins et al. 2017; Kumar et al. 2018, eq. 8).
-    BetaVae {
-        /// The weight; 1 is the VAE.
-        beta: f64,
-    },
-}
-
-impl ObjectiveConfig {
-    /// The word that selects it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Vae {} => "vae",
-            Self::BetaVae { .. } => "beta-vae",
-        }
-    }
 }
 
 /// Adam (Kingma & Ba 2015) with PyTorch's names and defaults, except for the learning rate.

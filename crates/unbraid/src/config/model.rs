@@ -1,5 +1,6 @@
 //! The `[model]` table.
 
+use super::PriorConfig;
 use serde::{Deserialize, Serialize};
 
 /// The networks and distributions.
@@ -67,6 +68,8 @@ pub enum ArchitectureConfig {
         #[serde(default)]
         decoder_activation: Activation,
     },
+    /// One linear map each way: what principal components need.
+    Linear {},
 }
 
 const fn burgess_channels() -> usize {
@@ -89,6 +92,7 @@ impl ArchitectureConfig {
             Self::Mathieu {} => "mathieu",
             Self::Dcgan {} => "dcgan",
             Self::Mlp { .. } => "mlp",
+            Self::Linear {} => "linear",
         }
     }
 }
@@ -118,18 +122,34 @@ pub enum Initializer {
 }
 
 /// The latent units.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LatentsConfig {
     /// Number of continuous units.
     pub continuous: usize,
     /// Number of classes of each categorical unit.
     pub categorical: Vec<usize>,
+    /// Temperature of the samples of categorical units during training: near 0 they are one-hot, and gradients noisy.
+    /// 0.67, that of JointVAE's code, if absent; a resolved configuration has it exactly if it has categorical units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+}
+
+impl LatentsConfig {
+    /// Values that the decoder takes: one for each continuous unit and each class of the categorical units.
+    pub fn width(&self) -> usize {
+        self.continuous + self.categorical.iter().sum::<usize>()
+    }
+
+    /// The temperature, or the default.
+    pub fn temperature_or_default(&self) -> f64 {
+        self.temperature.unwrap_or(0.67)
+    }
 }
 
 impl Default for LatentsConfig {
     fn default() -> Self {
-        Self { continuous: 10, categorical: Vec::new() }
+        Self { continuous: 10, categorical: Vec::new(), temperature: None }
     }
 }
 
@@ -192,12 +212,4 @@ pub enum Output {
     Sigmoid,
     /// As it is, for data that is not confined.
     Linear,
-}
-
-/// The distribution of the latent units.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum PriorConfig {
-    /// N(0, 1) for every continuous unit.
-    StandardNormal {},
 }

@@ -5,10 +5,12 @@
 /// A configuration that was published, or that we recommend.
 #[derive(Debug)]
 pub struct Preset {
-    /// The name to ask for: the study and the method.
+    /// The name to ask for: the study, then the data set if it is not dSprites, then the method.
     pub name: &'static str,
-    /// Paper and section, or what it is for.
-    pub origin: &'static str,
+    /// The paper or program that it comes from.
+    pub paper: &'static str,
+    /// Where in it, and what it is.
+    pub place: &'static str,
     /// The configuration, with comments on what the paper leaves open.
     pub toml: &'static str,
 }
@@ -20,35 +22,64 @@ impl Preset {
     }
 }
 
+const UNBRAID: &str = "unbraid";
+const BURGESS: &str = "disentangling-vae";
+const CHEN: &str = "Chen et al. 2018";
+const DLIB: &str = "Hartmann; Locatello et al. 2019";
+const DUPONT: &str = "Dupont 2018";
+const KUMAR: &str = "Kumar et al. 2018";
+const MATHIEU: &str = "Mathieu et al. 2019";
+const MUSHOM: &str = "Mushom 2020";
+
 macro_rules! preset {
-    ($name:literal, $file:literal, $origin:literal) => {
-        Preset { name: $name, origin: $origin, toml: include_str!(concat!("presets/", $file)) }
+    ($name:literal, $file:literal, $paper:ident, $place:literal) => {
+        Preset { name: $name, paper: $paper, place: $place, toml: include_str!(concat!("presets/", $file)) }
     };
 }
 
-/// All presets; `default` first, then by name.
+/// All presets: what is our own first, then by name.
+#[rustfmt::skip] // A line for each, to be read as a table.
 pub static PRESETS: &[Preset] = &[
-    preset!("default", "default.toml", "what `unbraid train` does by itself: minutes on two cores"),
-    preset!(
-        "burgess/beta-vae",
-        "burgess-beta-vae.toml",
-        "disentangling-vae, hyper-parameters betaH_dsprites"
-    ),
-    preset!("burgess/vae", "burgess-vae.toml", "disentangling-vae, hyper-parameters VAE_dsprites"),
-    preset!(
-        "dlib/beta-vae",
-        "dlib-beta-vae.toml",
-        "disentanglement_lib (Locatello et al. 2019); Hartmann, Table 1"
-    ),
-    preset!("kumar/beta-vae", "kumar-beta-vae.toml", "Kumar et al. 2018, section 4 (2D Shapes, beta-VAE)"),
-    preset!("kumar/vae", "kumar-vae.toml", "Kumar et al. 2018, section 4 (2D Shapes, beta = 1)"),
-    preset!(
-        "mathieu/beta-vae",
-        "mathieu-beta-vae.toml",
-        "Mathieu et al. 2019, appendix B (2D Shapes, isotropic prior)"
-    ),
-    preset!("thesis/beta-vae", "thesis-beta-vae.toml", "Mushom 2020, Tables 5.1, 5.2 and 5.4 (beta-VAE)"),
-    preset!("thesis/vae", "thesis-vae.toml", "Mushom 2020, Tables 5.1 and 5.2 (beta = 1)"),
+    preset!("default", "default.toml", UNBRAID, "what `unbraid train` does: minutes on two cores"),
+    preset!("pca", "pca.toml", UNBRAID, "a linear baseline (Tipping & Bishop 1999)"),
+    preset!("burgess/annealed", "burgess-annealed.toml", BURGESS, "betaB_dsprites (Burgess et al. 2018)"),
+    preset!("burgess/beta-tcvae", "burgess-beta-tcvae.toml", BURGESS, "btcvae_dsprites"),
+    preset!("burgess/beta-vae", "burgess-beta-vae.toml", BURGESS, "betaH_dsprites"),
+    preset!("burgess/factor-vae", "burgess-factor-vae.toml", BURGESS, "factor_dsprites"),
+    preset!("burgess/vae", "burgess-vae.toml", BURGESS, "VAE_dsprites"),
+    preset!("chen/beta-tcvae", "chen-beta-tcvae.toml", CHEN, "dSprites, as in the public code"),
+    preset!("dlib/annealed-vae", "dlib-annealed-vae.toml", DLIB, "Table 1, AnnealedVAE"),
+    preset!("dlib/beta-tcvae", "dlib-beta-tcvae.toml", DLIB, "Table 1, beta-TCVAE"),
+    preset!("dlib/beta-vae", "dlib-beta-vae.toml", DLIB, "Table 1, beta-VAE"),
+    preset!("dlib/dip-vae-i", "dlib-dip-vae-i.toml", DLIB, "Table 1, DIP-VAE-I"),
+    preset!("dlib/dip-vae-ii", "dlib-dip-vae-ii.toml", DLIB, "Table 1, DIP-VAE-II"),
+    preset!("dlib/factor-vae", "dlib-factor-vae.toml", DLIB, "Table 1, FactorVAE"),
+    preset!("jointvae/celeba", "jointvae-celeba.toml", DUPONT, "appendix C.4, CelebA"),
+    preset!("jointvae/chairs", "jointvae-chairs.toml", DUPONT, "appendix C.3, Chairs"),
+    preset!("jointvae/dsprites", "jointvae-dsprites.toml", DUPONT, "the public code on dSprites"),
+    preset!("jointvae/fashion-mnist", "jointvae-fashion-mnist.toml", DUPONT, "appendix C.2, FashionMNIST"),
+    preset!("jointvae/mnist", "jointvae-mnist.toml", DUPONT, "appendix C.1, MNIST"),
+    preset!("kumar/beta-vae", "kumar-beta-vae.toml", KUMAR, "section 4, 2D Shapes, beta-VAE"),
+    preset!("kumar/celeba-beta-vae", "kumar-celeba-beta-vae.toml", KUMAR, "section 4, CelebA, beta-VAE"),
+    preset!("kumar/celeba-dip-vae-i", "kumar-celeba-dip-vae-i.toml", KUMAR, "section 4, CelebA, DIP-VAE-I"),
+    preset!("kumar/celeba-dip-vae-ii", "kumar-celeba-dip-vae-ii.toml", KUMAR, "section 4, CelebA, DIP-VAE-II"),
+    preset!("kumar/chairs-beta-vae", "kumar-chairs-beta-vae.toml", KUMAR, "appendix A, 3D Chairs, beta-VAE"),
+    preset!("kumar/chairs-dip-vae-i", "kumar-chairs-dip-vae-i.toml", KUMAR, "appendix A, 3D Chairs, DIP-VAE-I"),
+    preset!("kumar/dip-vae-i", "kumar-dip-vae-i.toml", KUMAR, "section 4, 2D Shapes, DIP-VAE-I"),
+    preset!("kumar/dip-vae-ii", "kumar-dip-vae-ii.toml", KUMAR, "section 4, 2D Shapes, DIP-VAE-II"),
+    preset!("kumar/vae", "kumar-vae.toml", KUMAR, "section 4, 2D Shapes, beta = 1"),
+    preset!("mathieu/anisotropic", "mathieu-anisotropic.toml", MATHIEU, "section 6.1, 2D Shapes, PCA prior"),
+    preset!("mathieu/anisotropic-learned", "mathieu-anisotropic-learned.toml", MATHIEU, "section 6.1, 2D Shapes, learned prior"),
+    preset!("mathieu/beta-vae", "mathieu-beta-vae.toml", MATHIEU, "section 6.1, 2D Shapes, isotropic prior"),
+    preset!("mathieu/celeba-sparse", "mathieu-celeba-sparse.toml", MATHIEU, "section 6.3, CelebA, sparse prior"),
+    preset!("mathieu/fashion-mnist-sparse", "mathieu-fashion-mnist-sparse.toml", MATHIEU, "the public code on FashionMNIST, sparse prior"),
+    preset!("mathieu/pinwheel", "mathieu-pinwheel.toml", MATHIEU, "section 6.2, pinwheel, mixture prior"),
+    preset!("mathieu/student-t", "mathieu-student-t.toml", MATHIEU, "section 6.1, 2D Shapes, Student-t prior"),
+    preset!("thesis/beta-tcvae", "thesis-beta-tcvae.toml", MUSHOM, "Tables 5.1, 5.2 and 5.4, beta-TCVAE"),
+    preset!("thesis/beta-vae", "thesis-beta-vae.toml", MUSHOM, "Tables 5.1, 5.2, 5.3 and 5.4, beta-VAE"),
+    preset!("thesis/dip-vae", "thesis-dip-vae.toml", MUSHOM, "Tables 5.1, 5.2 and 5.4, DIP-VAE"),
+    preset!("thesis/factor-vae", "thesis-factor-vae.toml", MUSHOM, "Tables 5.1, 5.2, 5.4 and 5.5, FactorVAE"),
+    preset!("thesis/vae", "thesis-vae.toml", MUSHOM, "Tables 5.1 and 5.2, beta = 1"),
 ];
 
 #[cfg(test)]
@@ -65,5 +96,14 @@ mod tests {
             let source = Source { preset: Some(preset.name.to_owned()), ..Source::default() };
             source.resolve().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
         }
+        let sorted: Vec<_> = PRESETS.iter().skip(2).map(|preset| preset.name).collect();
+        assert!(sorted.is_sorted(), "{sorted:?}");
+    }
+
+    /// A file that nobody lists is a preset that nobody can ask for.
+    #[test]
+    fn every_file_is_listed() {
+        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/presets");
+        assert_eq!(std::fs::read_dir(directory).unwrap().count(), PRESETS.len());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Arrays `codes_train` \[n, units\], `factors_train` \[n, factors\], `codes_test` and `factors_test`; or only `codes` and
 //! `factors`, of which the first two thirds train. Optional: `log_variance_train` (or `log_variance`) for scores that
-//! need posteriors, and `factor_names`. Factors are whole numbers; without them only the unsupervised scores apply.
+//! need posteriors, `clusters_train` and `clusters_test` \[n, categorical units\] with the most likely class of each
+//! categorical unit, and `factor_names`. Factors are whole numbers; without them only the unsupervised scores apply.
 //! Files that we write also have `written_by`, by which they are recognised.
 
 use crate::failure::{Failure, Outcome};
@@ -48,7 +49,11 @@ pub fn read(path: &Path) -> Outcome<Codes> {
         return Err(DataError::content(path, "archive", found, expected).into());
     };
     let codes = codes.map_err(with_path)?;
-    let codes = with_log_variances(codes, &mut npz)?.map_err(with_path)?;
+    let mut codes = with_log_variances(codes, &mut npz)?.map_err(with_path)?;
+    if npz.contains("clusters_train") && codes.has_factors() {
+        let (train, test) = (integers(&mut npz, "clusters_train")?, integers(&mut npz, "clusters_test")?);
+        codes = codes.with_clusters(train, test).map_err(with_path)?;
+    }
     if !npz.contains("factor_names") {
         return Ok(codes);
     }
@@ -87,7 +92,7 @@ fn integers(npz: &mut Npz, name: &str) -> Outcome<Array2<i64>> {
 const WRITTEN_BY: &str = "written_by";
 const US: &str = "unbraid evaluate";
 
-/// Whether a file is a codes file that [`write`] wrote.
+/// Whether a file is a codes file that [`write()`] wrote.
 pub fn is_ours(path: &Path) -> bool {
     let name = |mut npz: Npz| npz.array(WRITTEN_BY)?.strings();
     Npz::open(path).and_then(name).is_ok_and(|names| names == [US])
@@ -111,6 +116,10 @@ pub fn write(path: &Path, existing: Existing, codes: &Codes) -> Outcome {
             };
             factors("factors_train", &codes.factors_train)?;
             factors("factors_test", &codes.factors_test)?;
+            if let Some((train, test)) = &codes.clusters {
+                factors("clusters_train", train)?;
+                factors("clusters_test", test)?;
+            }
             singles(&mut npz, "codes_test", &codes.codes_test)?;
             npz.strings("factor_names", &codes.factor_names)?;
         }

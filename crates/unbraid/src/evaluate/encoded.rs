@@ -29,13 +29,15 @@ pub struct Encoded {
     images: Option<Vec<usize>>,
     codes: Array2<f32>,
     log_variance: Array2<f32>,
+    categories: Array2<i64>,
 }
 
 impl Encoded {
     /// Encodes these images, which must be in order, or all.
     ///
     /// A code is a function of image, seed and representation alone: noise in the images and samples of the posterior
-    /// have a sequence of their own for each image.
+    /// have a sequence of their own for each image. It holds the continuous units; of a model that has none, the most
+    /// likely class of each categorical unit as a number.
     ///
     /// # Errors
     /// If the images are of another size than those of the run, or cannot be read.
@@ -56,7 +58,8 @@ impl Encoded {
             }
         };
         let posteriors = run.encode_data(data, wanted, noise, progress)?;
-        let (mut codes, log_variance) = (posteriors.mean, posteriors.log_variance);
+        let (mut codes, log_variance, categories) =
+            (posteriors.mean, posteriors.log_variance, posteriors.categories);
         if representation == Representation::Sample {
             let noise = Stream::new(seed, "evaluation samples").at(0);
             let rows = codes.rows_mut().into_iter().zip(log_variance.rows());
@@ -68,7 +71,10 @@ impl Encoded {
                 }
             }
         }
-        Ok(Self { images, codes, log_variance })
+        if codes.ncols() == 0 {
+            codes = categories.mapv(|class| class as f32);
+        }
+        Ok(Self { images, codes, log_variance, categories })
     }
 
     /// How many images were encoded.
@@ -83,12 +89,17 @@ impl Encoded {
 
     /// The codes of these images, `[images, units]`, in the precision of the scores.
     pub fn codes_of(&self, images: &[usize]) -> Array2<f64> {
-        select(&self.codes, images, |image| self.row(image))
+        select(&self.codes, images, |image| self.row(image)).mapv(f64::from)
     }
 
     /// The logarithms of their posterior variances.
     pub fn log_variances_of(&self, images: &[usize]) -> Array2<f64> {
-        select(&self.log_variance, images, |image| self.row(image))
+        select(&self.log_variance, images, |image| self.row(image)).mapv(f64::from)
+    }
+
+    /// The most likely class of each categorical unit.
+    pub fn categories_of(&self, images: &[usize]) -> Array2<i64> {
+        select(&self.categories, images, |image| self.row(image))
     }
 
     fn row(&self, image: usize) -> usize {
@@ -101,9 +112,9 @@ impl Encoded {
     }
 }
 
-fn select(matrix: &Array2<f32>, images: &[usize], row: impl Fn(usize) -> usize) -> Array2<f64> {
-    let rows: Vec<ArrayView1<'_, f32>> = images.iter().map(|&image| matrix.row(row(image))).collect();
-    Array2::from_shape_fn((images.len(), matrix.ncols()), |(place, unit)| f64::from(rows[place][unit]))
+fn select<T: Copy>(matrix: &Array2<T>, images: &[usize], row: impl Fn(usize) -> usize) -> Array2<T> {
+    let rows: Vec<ArrayView1<'_, T>> = images.iter().map(|&image| matrix.row(row(image))).collect();
+    Array2::from_shape_fn((images.len(), matrix.ncols()), |(place, unit)| rows[place][unit])
 }
 
 impl Lookup for Encoded {

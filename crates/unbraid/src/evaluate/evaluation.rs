@@ -1,7 +1,7 @@
 //! The evaluation of a run: points, codes, scores.
 
 use super::encoded::{Encoded, Representation};
-use super::points::Points;
+use super::points::{Points, sorted};
 use super::sampler::{DataSampler, varying_factors};
 use crate::failure::{Failure, Outcome};
 use crate::run::Run;
@@ -45,7 +45,8 @@ pub struct Evaluation {
     pub encoding_seconds: f64,
 }
 
-/// Scores a run on a data set, which usually is the one it was trained on.
+/// Scores a run on a data set, which usually is the one it was trained on. With another one for `test`, the points that
+/// learners are judged on come from there, so that none of them is known from training.
 ///
 /// Each image that some score needs is encoded once: the points of [`Points::draw`], and for interventional scores all
 /// images. Data without factors that vary gets the scores that need none. Scores that need posteriors (`kl`, `rmig`,
@@ -56,21 +57,40 @@ pub struct Evaluation {
 pub fn evaluate(
     run: &Run,
     data: &dyn DataSet,
+    test: Option<&dyn DataSet>,
     settings: &Settings,
     progress: &dyn Progress,
 ) -> Outcome<Evaluation> {
     let has_factors = !varying_factors(data).is_empty();
     let interventional = has_factors && asks_for_interventions(&settings.metrics)?;
-    let points = Points::draw(data, settings.samples, settings.seed);
-    let images = (!interventional).then(|| points.images());
+    let (samples, seed) = (settings.samples, settings.seed);
+    let (points, images) = match test {
+        None => {
+            let points = Points::draw(data, samples, seed);
+            let images = points.images();
+            (points, images)
+        }
+        Some(test) => {
+            let points = Points::draw_from_two(data, test, samples, seed);
+            let images = sorted(points.train.clone());
+            (points, images)
+        }
+    };
+    let images = (!interventional).then_some(images);
 
     let started = Instant::now();
-    let encoded = Encoded::new(run, data, images, (settings.representation, settings.seed), progress)?;
+    let encode = |data: &dyn DataSet, images: Option<Vec<usize>>| {
+        Encoded::new(run, data, images, (settings.representation, seed), progress)
+    };
+    let encoded = encode(data, images)?;
+    let encoded_test = test.map(|test| encode(test, Some(sorted(points.test.clone())))).transpose()?;
     let encoding_seconds = started.elapsed().as_secs_f64();
 
     let wrong =
         |error: unbraid_metrics::MetricsError| Failure::input(format!("{}: {error}", run.path().display()));
-    let codes = codes_of(data, &points, &encoded, settings.representation, has_factors).map_err(wrong)?;
+    let test = (test.unwrap_or(data), encoded_test.as_ref().unwrap_or(&encoded));
+    let codes = codes_of((data, &encoded), test, &points, settings.representation, has_factors);
+    let codes = codes.map_err(wrong)?;
     let sampler = if interventional { DataSampler::new(data, &encoded) } else { None };
     let options = Options {
         seed: settings.seed,
@@ -78,7 +98,8 @@ pub fn evaluate(
         ..Options::default()
     };
     let report = score(&settings.metrics, &codes, &options, progress).map_err(wrong)?;
-    Ok(Evaluation { report, codes, encoded: encoded.len(), encoding_seconds })
+    let encoded = encoded.len() + encoded_test.as_ref().map_or(0, Encoded::len);
+    Ok(Evaluation { report, codes, encoded, encoding_seconds })
 }
 
 /// Runs metrics by name, all that apply if there are none, and shows how far they are.
@@ -114,13 +135,14 @@ fn asks_for_interventions(names: &[String]) -> Outcome<bool> {
 
 /// The points as arrays: what the metrics see, and what is written to the codes file.
 fn codes_of(
-    data: &dyn DataSet,
+    (data, encoded): (&dyn DataSet, &Encoded),
+    (test, encoded_test): (&dyn DataSet, &Encoded),
     points: &Points,
-    encoded: &Encoded,
     representation: Representation,
     has_factors: bool,
 ) -> unbraid_metrics::Result<Codes> {
     let train = encoded.codes_of(&points.train);
+    let clusters = (encoded.categories_of(&points.train), encoded_test.categories_of(&points.test));
     let codes = match data.factors().filter(|_| has_factors) {
         None => Codes::unlabelled(train)?,
         Some(space) => {
@@ -129,14 +151,21 @@ fn codes_of(
             Codes::new(
                 train,
                 factors_of(data, &latent, &points.train),
-                encoded.codes_of(&points.test),
-                factors_of(data, &latent, &points.test),
+                encoded_test.codes_of(&points.test),
+                factors_of(test, &latent, &points.test),
             )?
             .with_factor_names(names)?
         }
     };
+    let codes = match clusters {
+        (train, test) if train.ncols() > 0 && codes.has_factors() => codes.with_clusters(train, test)?,
+        _ => codes,
+    };
+    let log_variances = encoded.log_variances_of(&points.train);
     match representation {
-        Representation::Mean => codes.with_log_variances(encoded.log_variances_of(&points.train)),
+        // Classes as numbers have no posterior variance.
+        _ if log_variances.ncols() == 0 => Ok(codes),
+        Representation::Mean => codes.with_log_variances(log_variances),
         Representation::Sample => Ok(codes),
     }
 }

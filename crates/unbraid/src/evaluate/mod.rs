@@ -8,6 +8,7 @@
 pub mod codes_file;
 mod encoded;
 mod evaluation;
+pub mod log_likelihood;
 mod points;
 mod sampler;
 pub mod scores_file;

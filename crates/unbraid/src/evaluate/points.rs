@@ -43,13 +43,29 @@ impl Points {
         Self { train: chosen[..samples].to_vec(), test }
     }
 
+    /// Draws as many from two data sets: training points from one, test points from the other. Distinct images; all of
+    /// them where there are no more than asked for.
+    pub fn draw_from_two(data: &dyn DataSet, test: &dyn DataSet, samples: usize, seed: u64) -> Self {
+        let stream = Stream::new(seed, "evaluation points");
+        let draw = |position: u64, from: &dyn DataSet, count: usize| {
+            let mut images: Vec<usize> = (0..from.len()).collect();
+            let count = count.min(images.len());
+            images.partial_shuffle(&mut stream.at(position).generator(), count).0.to_vec()
+        };
+        Self { train: draw(0, data, samples), test: draw(1, test, samples.div_ceil(2)) }
+    }
+
     /// All images that occur, each once, in order.
     pub fn images(&self) -> Vec<usize> {
-        let mut images: Vec<usize> = self.train.iter().chain(&self.test).copied().collect();
-        images.sort_unstable();
-        images.dedup();
-        images
+        sorted(self.train.iter().chain(&self.test).copied().collect())
     }
+}
+
+/// Each once, in order.
+pub(super) fn sorted(mut images: Vec<usize>) -> Vec<usize> {
+    images.sort_unstable();
+    images.dedup();
+    images
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What can be wrong with a model.
 
 use std::path::PathBuf;
+use unbraid_data::DataError;
 
 /// A model that cannot be built or loaded.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,20 @@ pub enum ModelError {
         /// The sizes that fit.
         expected: String,
     },
+    /// The prior asks for more principal components than the data has.
+    #[error(
+        "model.prior.variances: found data that varies in {found} directions only, expected at least {units}, \
+         the number of continuous units"
+    )]
+    Components {
+        /// Directions in which the data varies.
+        found: usize,
+        /// Number of units.
+        units: usize,
+    },
+    /// An image that the model is fitted to cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// A file of weights cannot be read.
     #[error("{}: cannot read the weights: {source}", path.display())]
     Read {

@@ -4,7 +4,7 @@
 //! may round differently for another number of rows; with equal passes the result for an image depends on that image
 //! alone, not on its neighbours, its place, or how many threads there are.
 
-use super::{Network, Pass};
+use super::{Categorical, Network, Pass};
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, Ix2};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ const IMAGES: usize = 64;
 /// Floats of the largest layer that one pass may have: 16 MB, so that large images do not multiply.
 const LARGEST_LAYER: usize = 4 << 20;
 
-/// q(z|x) of some images, one row for each.
+/// q(z, c|x) of some images, one row for each.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Posteriors {
@@ -26,6 +26,10 @@ pub struct Posteriors {
     pub mean: Array2<f32>,
     /// Logarithms of the variances, `[images, units]`.
     pub log_variance: Array2<f32>,
+    /// The most likely class of each categorical unit, `[images, categorical units]`.
+    pub categories: Array2<i64>,
+    /// The probabilities of all classes of all categorical units, one unit after the other, `[images, classes]`.
+    pub probabilities: Array2<f32>,
 }
 
 /// A network that only computes.
@@ -59,14 +63,22 @@ impl Inference {
         write: impl Fn(usize, &mut [f32]) -> Result<(), E> + Sync,
         progress: &dyn Progress,
     ) -> Result<Posteriors, E> {
-        let (units, shape) = (self.network.blueprint().units, self.network.blueprint().images);
-        let mut posteriors =
-            Posteriors { mean: Array2::zeros((count, units)), log_variance: Array2::zeros((count, units)) };
+        let blueprint = self.network.blueprint();
+        let (units, shape) = (blueprint.units, blueprint.images);
+        let mut posteriors = Posteriors {
+            mean: Array2::zeros((count, units)),
+            log_variance: Array2::zeros((count, units)),
+            categories: Array2::zeros((count, blueprint.categorical.len())),
+            probabilities: Array2::zeros((count, blueprint.categorical.iter().sum())),
+        };
         let batches = rows_of(&mut posteriors.mean, self.images)
+            .into_iter()
             .zip(rows_of(&mut posteriors.log_variance, self.images))
+            .zip(rows_of(&mut posteriors.categories, self.images))
+            .zip(rows_of(&mut posteriors.probabilities, self.images))
             .enumerate();
-        share_out(batches, |(batch, (mean, log_variance))| {
-            let present = mean.len() / units;
+        share_out(batches, |(batch, (((mean, log_variance), categories), probabilities))| {
+            let present = self.images.min(count - batch * self.images);
             let mut pixels = vec![0.0; self.images * shape.values()];
             for (place, image) in pixels.chunks_exact_mut(shape.values()).take(present).enumerate() {
                 write(batch * self.images + place, image)?;
@@ -74,21 +86,30 @@ impl Inference {
             let dimensions = [self.images, shape.height, shape.width, shape.channels];
             let images = Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device());
             let posterior = self.network.encode(images, &mut Pass::Inference);
-            copy(posterior.mean, mean);
-            copy(posterior.log_variance, log_variance);
+            copy(posterior.continuous.mean, mean);
+            copy(posterior.continuous.log_variance, log_variance);
+            let classes: Vec<Vec<usize>> =
+                posterior.categorical.iter().map(Categorical::most_likely_classes).collect();
+            for (image, row) in categories.chunks_exact_mut(classes.len().max(1)).enumerate() {
+                row.iter_mut().zip(&classes).for_each(|(place, unit)| *place = unit[image] as i64);
+            }
+            if !posterior.categorical.is_empty() {
+                let units = posterior.categorical.iter().map(Categorical::probabilities).collect();
+                copy(Tensor::cat(units, 1), probabilities);
+            }
             progress.advance(present as u64);
             Ok(())
         })?;
         Ok(posteriors)
     }
 
-    /// The expected images of latent values `[images, units]`, as `[images, height, width, channels]`.
+    /// The expected images of latent values `[images, width]`, as `[images, height, width, channels]`.
     ///
     /// # Panics
-    /// If there are not as many columns as units.
+    /// If there are not as many columns as continuous units and classes of categorical units.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Array4<f32> {
-        let (units, shape) = (self.network.blueprint().units, self.network.blueprint().images);
-        assert_eq!(latents.ncols(), units, "one column for each unit");
+        let (units, shape) = (self.network.blueprint().latent_width(), self.network.blueprint().images);
+        assert_eq!(latents.ncols(), units, "one column for each continuous unit and each class");
         let ImageShape { height, width, channels } = shape;
         let mut images = Array4::zeros((latents.nrows(), height, width, channels));
         let pixels =
@@ -111,11 +132,14 @@ impl Inference {
     }
 }
 
-/// The rows of a matrix, some at a time.
-fn rows_of(matrix: &mut Array2<f32>, rows: usize) -> impl Iterator<Item = &mut [f32]> {
-    let values = rows * matrix.ncols();
+/// The rows of a matrix, some at a time; as often nothing if it has no columns.
+fn rows_of<T>(matrix: &mut Array2<T>, rows: usize) -> Vec<&mut [T]> {
+    let (count, columns) = matrix.dim();
+    if columns == 0 {
+        return (0..count.div_ceil(rows)).map(|_| Default::default()).collect();
+    }
     // A fresh matrix lies in order.
-    matrix.as_slice_mut().into_iter().flat_map(move |all| all.chunks_mut(values))
+    matrix.as_slice_mut().into_iter().flat_map(|all| all.chunks_mut(rows * columns)).collect()
 }
 
 /// The first values of a tensor.

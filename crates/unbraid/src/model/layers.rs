@@ -68,8 +68,16 @@ impl LinearLayer {
     }
 
     pub(super) fn forward(&self, values: Tensor<2>) -> Tensor<2> {
-        let sums = values.matmul(self.weight.tensor().transpose()) + self.bias.tensor().unsqueeze();
-        activated(sums, self.activation)
+        // W x^T and not x W^T: the gradient of the left factor comes out in the weight's own layout, and no pass over
+        // a large matrix is spent on transposing it.
+        let sums = self.weight.tensor().matmul(values.transpose()).transpose();
+        activated(sums + self.bias.tensor().unsqueeze(), self.activation)
+    }
+
+    /// The same, with gradients for the values only.
+    pub(super) fn forward_frozen(&self, values: Tensor<2>) -> Tensor<2> {
+        let (weight, bias) = (self.weight.untracked(), self.bias.untracked());
+        activated(values.matmul(weight.transpose()) + bias.unsqueeze(), self.activation)
     }
 
     pub(super) fn parameters(&self) -> [&dyn NamedParameter; 2] {

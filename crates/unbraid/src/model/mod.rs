@@ -6,23 +6,31 @@
 
 pub mod architecture;
 mod batch_norm;
+mod categorical;
+mod discriminator;
 mod error;
 mod inference;
 mod initializer;
+mod latents;
 mod layers;
 mod likelihood;
 mod network;
 mod parameter;
 mod posterior;
+pub mod principal_components;
 mod weights;
 
 pub use architecture::Blueprint;
 pub use batch_norm::BatchStatistics;
+pub use categorical::{Categorical, gumbel};
+pub use discriminator::Discriminator;
 pub use error::ModelError;
 pub use inference::{Inference, Posteriors};
+pub use latents::{Noise, NoiseSource, Posterior, Sample};
 pub use layers::Pass;
 pub use likelihood::Likelihood;
 pub use network::Network;
 pub use parameter::NamedParameter;
+pub(crate) use parameter::Parameter;
 pub use posterior::DiagonalGaussian;
 pub use weights::{StateTensor, Values, matched, read_state, write_state};

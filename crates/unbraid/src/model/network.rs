@@ -6,7 +6,7 @@ use super::initializer::Draws;
 use super::layers::{Builder, ConvLayer, Direction, LinearLayer, Pass};
 use super::parameter::NamedParameter;
 use super::weights::StateTensor;
-use super::{DiagonalGaussian, Likelihood, ModelError};
+use super::{Categorical, DiagonalGaussian, Likelihood, ModelError, Posterior};
 use crate::config::ModelConfig;
 use burn::tensor::{Device, Tensor};
 use unbraid_data::ImageShape;
@@ -25,7 +25,10 @@ pub struct Network {
 struct Encoder {
     convolutions: Vec<ConvLayer>,
     linear: Vec<LinearLayer>,
-    heads: PosteriorHeads,
+    /// `None` without continuous units.
+    heads: Option<PosteriorHeads>,
+    /// One layer of logits for each categorical unit.
+    categorical: Vec<LinearLayer>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,8 +82,8 @@ impl Network {
         &self.likelihood
     }
 
-    /// q(z|x) of images `[batch, height, width, channels]`.
-    pub fn encode(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> DiagonalGaussian {
+    /// q(z, c|x) of images `[batch, height, width, channels]`.
+    pub fn encode(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> Posterior {
         let mut images = images;
         for layer in &self.encoder.convolutions {
             images = layer.forward(images, pass);
@@ -89,20 +92,21 @@ impl Network {
         for layer in &self.encoder.linear {
             values = layer.forward(values);
         }
-        match &self.encoder.heads {
-            PosteriorHeads::Separate { mean, log_variance } => {
-                DiagonalGaussian::new(mean.forward(values.clone()), log_variance.forward(values))
-            }
-            PosteriorHeads::Interleaved(head) => {
-                let (batch, units) = (values.dims()[0], self.blueprint.units);
-                let pairs = head.forward(values).reshape([batch, units, 2]);
-                let part = |place: usize| pairs.clone().narrow(2, place, 1).reshape([batch, units]);
-                DiagonalGaussian::new(part(0), part(1))
-            }
+        let logits = self.encoder.categorical.iter().map(|head| head.forward(values.clone()));
+        Posterior {
+            categorical: logits.map(Categorical::new).collect(),
+            continuous: match &self.encoder.heads {
+                Some(heads) => heads.forward(values, self.blueprint.units),
+                None => {
+                    let empty = Tensor::zeros([values.dims()[0], 0], &self.device);
+                    DiagonalGaussian { mean: empty.clone(), log_variance: empty }
+                }
+            },
         }
     }
 
-    /// What the likelihood needs, logits for instance, from latent units `[batch, units]`; an image in shape.
+    /// What the likelihood needs, logits for instance, from the values of all latent units, `[batch, width]` in the order
+    /// of [`Sample::joined`](super::Sample::joined); an image in shape.
     pub fn decode(&self, units: Tensor<2>, pass: &mut Pass<'_>) -> Tensor<4> {
         let mut values = units;
         for layer in &self.decoder.linear {
@@ -118,7 +122,7 @@ impl Network {
     /// All trained tensors, encoder first, always in the same order.
     pub fn parameters(&self) -> Vec<&dyn NamedParameter> {
         let Self { encoder, decoder, likelihood, .. } = self;
-        let heads = encoder.heads.layers();
+        let heads = encoder.heads.iter().flat_map(PosteriorHeads::layers).chain(&encoder.categorical);
         let mut all: Vec<&dyn NamedParameter> =
             encoder.convolutions.iter().flat_map(ConvLayer::parameters).collect();
         all.extend(
@@ -132,7 +136,8 @@ impl Network {
     /// The same, to be changed.
     pub fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
         let Self { encoder, decoder, likelihood, .. } = self;
-        let heads = encoder.heads.layers_mut();
+        let heads =
+            encoder.heads.iter_mut().flat_map(PosteriorHeads::layers_mut).chain(&mut encoder.categorical);
         let mut all: Vec<&mut dyn NamedParameter> =
             encoder.convolutions.iter_mut().flat_map(ConvLayer::parameters_mut).collect();
         let linear = encoder.linear.iter_mut().chain(heads).chain(&mut decoder.linear);
@@ -201,21 +206,24 @@ impl Encoder {
         let (linear, width) = linear_layers(&table.linear, image.values(), builder);
         let head =
             |name: &str, outputs: usize| LinearLayer::new(&Linear::plain(name, outputs), width, builder);
-        let heads = match &table.heads {
+        let heads = (blueprint.units > 0).then(|| match &table.heads {
             Heads::Separate => PosteriorHeads::Separate {
                 mean: head("encoder.mean", blueprint.units),
                 log_variance: Box::new(head("encoder.log_variance", blueprint.units)),
             },
             Heads::Interleaved(name) => PosteriorHeads::Interleaved(head(name, 2 * blueprint.units)),
-        };
-        Self { convolutions, linear, heads }
+        });
+        let categorical = blueprint.categorical.iter().enumerate();
+        let categorical =
+            categorical.map(|(unit, classes)| head(&format!("encoder.categorical.{unit}"), *classes));
+        Self { categorical: categorical.collect(), convolutions, linear, heads }
     }
 }
 
 impl Decoder {
     fn new(blueprint: &Blueprint, builder: Builder<'_>) -> Self {
         let table = &blueprint.decoder;
-        let (linear, _) = linear_layers(&table.linear, blueprint.units, builder);
+        let (linear, _) = linear_layers(&table.linear, blueprint.latent_width(), builder);
         let mut channels = table.grid.channels;
         let mut convolutions = Vec::new();
         for layer in &table.convolutions {
@@ -227,6 +235,20 @@ impl Decoder {
 }
 
 impl PosteriorHeads {
+    fn forward(&self, values: Tensor<2>, units: usize) -> DiagonalGaussian {
+        match self {
+            Self::Separate { mean, log_variance } => {
+                DiagonalGaussian::new(mean.forward(values.clone()), log_variance.forward(values))
+            }
+            Self::Interleaved(head) => {
+                let batch = values.dims()[0];
+                let pairs = head.forward(values).reshape([batch, units, 2]);
+                let part = |place: usize| pairs.clone().narrow(2, place, 1).reshape([batch, units]);
+                DiagonalGaussian::new(part(0), part(1))
+            }
+        }
+    }
+
     fn layers(&self) -> impl Iterator<Item = &LinearLayer> {
         let (first, second) = match self {
             Self::Separate { mean, log_variance } => (mean, Some(log_variance.as_ref())),

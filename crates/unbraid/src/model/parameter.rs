@@ -5,20 +5,25 @@ use std::fmt::Debug;
 
 /// A trained tensor of rank `D`.
 #[derive(Clone, Debug)]
-pub(super) struct Parameter<const D: usize> {
+pub(crate) struct Parameter<const D: usize> {
     name: String,
     tensor: Tensor<D>,
 }
 
 impl<const D: usize> Parameter<D> {
     /// On a device with automatic differentiation, the parameter keeps its gradient.
-    pub(super) fn new(name: String, values: Vec<f32>, shape: [usize; D], device: &Device) -> Self {
+    pub(crate) fn new(name: String, values: Vec<f32>, shape: [usize; D], device: &Device) -> Self {
         Self { name, tensor: on_device(values, shape, device) }
     }
 
     /// A handle to the tensor; cheap.
-    pub(super) fn tensor(&self) -> Tensor<D> {
+    pub(crate) fn tensor(&self) -> Tensor<D> {
         self.tensor.clone()
+    }
+
+    /// The same as a constant. Detaching alone would keep asking for a gradient.
+    pub(super) fn untracked(&self) -> Tensor<D> {
+        self.tensor.clone().detach().set_require_grad(false)
     }
 }
 

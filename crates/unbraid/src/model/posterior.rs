@@ -1,6 +1,7 @@
 //! The approximate posterior q(z|x) = N(mu(x), diag(sigma^2(x))).
 
 use burn::tensor::Tensor;
+use std::f64::consts::PI;
 
 /// Log-variances within this distance of zero pass unchanged: variances from 2e-9 to 5e8.
 const FREE: f64 = 20.0;
@@ -26,6 +27,23 @@ impl DiagonalGaussian {
     /// z = mu + sigma * noise (Kingma & Welling 2014, eq. 4), for standard normal noise.
     pub fn sample(&self, noise: Tensor<2>) -> Tensor<2> {
         self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * noise
+    }
+
+    /// The same posteriors `times` times: all of them, then all of them again.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        if times == 1 {
+            return self.clone();
+        }
+        let repeated = |tensor: &Tensor<2>| tensor.clone().repeat_dim(0, times);
+        Self { mean: repeated(&self.mean), log_variance: repeated(&self.log_variance) }
+    }
+
+    /// ln q(z|x) of each image and unit, of one row of `z` for each image: -1/2 ((z - mu)^2 / sigma^2 + ln sigma^2 +
+    /// ln 2 pi), `[batch, units]`.
+    pub fn log_density(&self, z: Tensor<2>) -> Tensor<2> {
+        let deviation = (z - self.mean.clone()) * (self.log_variance.clone() * -0.5).exp();
+        (deviation.clone() * deviation + self.log_variance.clone() + (2.0 * PI).ln()) * -0.5
     }
 
     /// KL(q(z|x) || N(0, 1)) = 1/2 (mu^2 + sigma^2 - ln sigma^2 - 1) of each image and unit (Kingma & Welling 2014,
@@ -79,6 +97,19 @@ mod tests {
         assert_eq!([bounds[0], bounds[3], bounds[4]], [-40.0, 40.0, 40.0]);
         let slopes = floats(x.grad(&gradients).unwrap());
         assert!(slopes.iter().all(|slope| slope.is_finite()) && slopes[2] > 0.0, "{slopes:?}");
+    }
+
+    /// By hand: at z = mu + sigma, -(1 + ln sigma^2 + ln 2 pi) / 2.
+    #[test]
+    fn the_density_matches_a_hand_computation() {
+        let device = Device::flex();
+        let posterior = DiagonalGaussian::new(
+            Tensor::from_floats([[2.0]], &device),
+            Tensor::from_floats([[1.0]], &device),
+        );
+        let z = posterior.sample(Tensor::from_floats([[1.0]], &device));
+        let by_hand = -0.5 * (2.0 + (2.0 * PI).ln());
+        assert!((f64::from(floats(posterior.log_density(z))[0]) - by_hand).abs() < 1e-6);
     }
 
     /// By hand: mu = 2, sigma^2 = e gives (4 + e - 1 - 1) / 2 = 1 + e / 2.

@@ -1,51 +1,75 @@
-//! What is minimised: reconstruction plus weighted terms. Depends on the model and the configuration.
+//! What is minimised: reconstruction plus weighted terms. Depends on the model, the prior and the configuration.
 //!
-//! Every method of the papers is `L = reconstruction + sum_i weight_i * term_i`. A [`Term`] is a small struct that turns
-//! what a pass through the network left behind ([`Evidence`]) into one number with a name; an [`Objective`] is a list of
-//! them with weights. Reductions are always the same: sum over pixels, channels and units, mean over the batch, in nats.
+//! Every method of the papers is `L = reconstruction + sum_i weight_i(t) * term_i`. A [`Term`] is a small struct that
+//! turns what a pass through the network left behind ([`Evidence`]) into one number with a name; an [`Objective`] is a
+//! list of them with weights that may change from step to step. Reductions are always the same: sum over pixels,
+//! channels and units, mean over the batch, in nats.
 
-mod divergence;
+mod adversarial_prior;
+mod adversary;
+mod aggregate;
+mod covariance;
+mod evidence;
+mod factor_vae;
+mod inclusive_kl;
+mod iwae;
+mod joint_vae;
+mod kl;
+mod methods;
+mod mixture;
+mod mmd;
+mod moments;
+mod term;
+mod third_moment;
+mod total_correlation;
+mod weight;
 
-pub use divergence::Divergence;
+pub use adversarial_prior::AdversarialPrior;
+pub use adversary::Adversary;
+pub use aggregate::Aggregate;
+pub use covariance::{Covariance, CovarianceOf, Entries};
+pub use evidence::Evidence;
+pub use factor_vae::DiscriminatedTotalCorrelation;
+pub use inclusive_kl::InclusiveKl;
+pub use iwae::IwaeKl;
+pub use joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
+pub use kl::{Kl, KlFromCapacity};
+pub use methods::Setting;
+pub use mmd::Mmd;
+pub use moments::Moments;
+pub use term::{Needs, Term};
+pub use third_moment::ThirdMoment;
+pub use total_correlation::{DimensionWiseKl, MutualInformation, TotalCorrelation};
 
-use crate::config::ObjectiveConfig;
-use crate::model::DiagonalGaussian;
+use weight::Weight;
+
+use crate::config::Schedule;
+use crate::model::{ModelError, StateTensor};
 use burn::tensor::Tensor;
-use std::fmt::Debug;
 
-/// What a pass through the network leaves for the terms to judge.
-#[derive(Clone, Debug)]
-pub struct Evidence {
-    /// q(z|x) of each image of the batch.
-    pub posterior: DiagonalGaussian,
-    /// One sample of it, `[batch, units]`, the one that was decoded.
-    pub sample: Tensor<2>,
-    /// KL(q(z|x) || p(z)) of each unit, mean over the batch, `[units]`.
-    pub divergence: Tensor<1>,
-}
-
-impl Evidence {
-    /// From a posterior and the sample that was drawn from it.
-    pub fn new(posterior: DiagonalGaussian, sample: Tensor<2>) -> Self {
-        let units = sample.dims()[1];
-        let divergence = posterior.divergence_from_standard_normal().mean_dim(0).reshape([units]);
-        Self { posterior, sample, divergence }
-    }
-}
-
-/// One summand of an objective.
-pub trait Term: Debug + Send + Sync {
-    /// Its name: `train/<name>` in the metrics.
-    fn name(&self) -> &'static str;
-
-    /// Its value before weighting, a tensor of one number.
-    fn value(&self, evidence: &Evidence) -> Tensor<1>;
+/// What is decoded of each posterior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Latent {
+    /// Its mean.
+    Mean,
+    /// This many samples of it.
+    Samples(usize),
 }
 
 /// Reconstruction plus weighted terms.
 #[derive(Debug)]
 pub struct Objective {
-    terms: Vec<(f64, Box<dyn Term>)>,
+    latent: Latent,
+    terms: Vec<Weighted>,
+    /// The weights and capacities that change, by their keys in the configuration.
+    schedules: Vec<(&'static str, Schedule)>,
+}
+
+/// A term and its weight.
+#[derive(Debug)]
+struct Weighted {
+    weight: Weight,
+    term: Box<dyn Term>,
 }
 
 /// The value of an objective on one batch, and of what it consists of.
@@ -55,41 +79,91 @@ pub struct Losses {
     pub total: Tensor<1>,
     /// Mean over the batch of -ln p(x|z).
     pub reconstruction: Tensor<1>,
+    /// Mean over the batch of KL(q(z, c|x) || p(z) p(c)), whether or not it is a term.
+    pub kl: Tensor<1>,
     /// Each term before weighting.
     pub terms: Vec<Tensor<1>>,
-    /// KL of each unit.
-    pub divergence: Tensor<1>,
+    /// KL of each unit, mean over the batch; continuous units first.
+    pub kl_of_units: Tensor<1>,
 }
 
 impl Objective {
-    /// The objective of a configuration:
-    ///
-    /// * `vae`: reconstruction + KL (Kingma & Welling 2014, eq. 10)
-    /// * `beta-vae`: reconstruction + beta KL (Higgins et al. 2017, eq. 4; Kumar et al. 2018, eq. 8)
-    pub fn new(config: &ObjectiveConfig) -> Self {
-        let terms: Vec<(f64, Box<dyn Term>)> = match config {
-            ObjectiveConfig::Vae {} => vec![(1.0, Box::new(Divergence))],
-            ObjectiveConfig::BetaVae { beta } => vec![(*beta, Box::new(Divergence))],
-        };
-        Self { terms }
+    /// What is decoded of each posterior.
+    pub fn latent(&self) -> Latent {
+        self.latent
+    }
+
+    /// What its terms need.
+    pub fn needs(&self) -> Needs {
+        self.terms.iter().map(|weighted| weighted.term.needs()).fold(Needs::default(), Needs::and)
     }
 
     /// The names of its terms.
     pub fn term_names(&self) -> impl Iterator<Item = &'static str> {
-        self.terms.iter().map(|(_, term)| term.name())
+        self.terms.iter().map(|weighted| weighted.term.name())
     }
 
-    /// Its value; `reconstruction` is -ln p(x|z) of each image.
-    pub fn evaluate(&self, reconstruction: Tensor<1>, evidence: &Evidence) -> Losses {
-        let reconstruction = reconstruction.mean();
+    /// The names of what [`Objective::learn`] gives.
+    pub fn lesson_names(&self) -> impl Iterator<Item = &'static str> {
+        self.terms.iter().flat_map(|weighted| weighted.term.lessons().iter().copied())
+    }
+
+    /// The weights and capacities that change in the course of the run, by their keys, at a step.
+    pub fn schedules(&self, step: u64) -> impl Iterator<Item = (&'static str, f64)> {
+        self.schedules.iter().map(move |(key, schedule)| (*key, schedule.at(step)))
+    }
+
+    /// Its value.
+    pub fn evaluate(&self, evidence: &Evidence<'_>) -> Losses {
+        let reconstruction = evidence.reconstruction.clone().mean();
         let mut total = reconstruction.clone();
         let mut terms = Vec::with_capacity(self.terms.len());
-        for (weight, term) in &self.terms {
+        for Weighted { weight, term } in &self.terms {
             let value = term.value(evidence);
             // Exact for a weight of one, and a weight of zero still leaves the term in the metrics.
-            total = total + value.clone() * *weight;
+            total = total + value.clone() * weight.at(evidence.step);
             terms.push(value);
         }
-        Losses { total, reconstruction, terms, divergence: evidence.divergence.clone() }
+        let kl_of_units = evidence.kl_of_units();
+        Losses { total, reconstruction, kl: Kl.value(evidence), terms, kl_of_units }
     }
+
+    /// Lets the terms learn, and gives what [`Objective::lesson_names`] names.
+    pub fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
+        self.terms.iter_mut().flat_map(|weighted| weighted.term.learn(evidence)).collect()
+    }
+
+    /// What its terms keep, for a checkpoint: `objective.<term>.<tensor>`.
+    pub fn state(&self) -> Vec<StateTensor> {
+        let mut state = Vec::new();
+        for Weighted { term, .. } in &self.terms {
+            let prefix = prefix(term.as_ref());
+            let renamed = |tensor: StateTensor| StateTensor { name: prefix.clone() + &tensor.name, ..tensor };
+            state.extend(term.state().into_iter().map(renamed));
+        }
+        state
+    }
+
+    /// Takes its own part out of a saved state and gives back the rest.
+    ///
+    /// # Errors
+    /// If it belongs to another objective.
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<Vec<StateTensor>, ModelError> {
+        let mut rest = state;
+        for Weighted { term, .. } in &mut self.terms {
+            let prefix = prefix(term.as_ref());
+            let (ours, others) = rest.into_iter().partition(|tensor| tensor.name.starts_with(&prefix));
+            let renamed = |mut tensor: StateTensor| {
+                tensor.name.drain(..prefix.len());
+                tensor
+            };
+            term.set_state(Vec::into_iter(ours).map(renamed).collect())?;
+            rest = others;
+        }
+        Ok(rest)
+    }
+}
+
+fn prefix(term: &dyn Term) -> String {
+    format!("objective.{}.", term.name())
 }

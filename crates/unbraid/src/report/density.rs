@@ -26,15 +26,21 @@ impl Square {
         let at = |place: usize| self.low + (self.high - self.low) * (place as f64 + 0.5) / SIDE as f64;
         [at(column), at(SIDE - 1 - row)]
     }
+
+    /// The middles of all pixels, row by row.
+    pub fn points(self) -> Vec<[f64; 2]> {
+        (0..SIDE * SIDE).map(|pixel| self.point(pixel / SIDE, pixel % SIDE)).collect()
+    }
+
+    /// Values at [`Square::points`] as rows.
+    pub fn with(self, values: Vec<f64>) -> Array2<f64> {
+        Array2::from_shape_fn((SIDE, SIDE), |(row, column)| values[row * SIDE + column])
+    }
 }
 
 /// A density at every pixel of a square.
 pub fn evaluate(square: Square, density: impl Fn([f64; 2]) -> f64 + Sync) -> Array2<f64> {
-    let values: Vec<f64> = (0..SIDE * SIDE)
-        .into_par_iter()
-        .map(|pixel| density(square.point(pixel / SIDE, pixel % SIDE)))
-        .collect();
-    Array2::from_shape_fn((SIDE, SIDE), |(row, column)| values[row * SIDE + column])
+    square.with(square.points().into_par_iter().map(|point| density(point)).collect())
 }
 
 /// The aggregate posterior q(z) = 1/n sum_i q(z|x_i) of two Gaussian units with means and log-variances `[n, 2]`.

@@ -2,6 +2,7 @@
 
 use super::axis::number;
 use super::frame::{Frame, Names, series_style};
+use super::latents::steps;
 use super::lines::extent;
 use super::svg::{Svg, path_through, short};
 use std::fmt::Write;
@@ -25,13 +26,16 @@ pub fn densities(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<f6
 }
 
 /// Bars of the values, and over them the curve of a density (Mushom 2020, Fig. 5.12).
-pub fn against_density(title: &str, values: &[f64], range: (f64, f64), density: impl Fn(f64) -> f64) -> Svg {
+pub fn against_density(
+    title: &str,
+    values: &[f64],
+    range: (f64, f64),
+    density: impl Fn(&[f64]) -> Vec<f64>,
+) -> Svg {
     let bars = densities(values, range, BINS);
     let width = (range.1 - range.0) / BINS as f64;
-    let curve: Vec<(f64, f64)> = (0..=120)
-        .map(|place| range.0 + (range.1 - range.0) * f64::from(place) / 120.0)
-        .map(|x| (x, density(x)))
-        .collect();
+    let places = steps(range, 121);
+    let curve: Vec<(f64, f64)> = places.iter().copied().zip(density(&places)).collect();
     let (_, highest) = extent(curve.iter().map(|point| point.1).chain(bars.iter().copied()));
     let (mean, deviation) = moments(values);
     let label = format!(
@@ -113,7 +117,7 @@ mod tests {
         for values in [vec![], vec![1.0; 5], vec![f64::NAN]] {
             let chart = outlines("s", "x", &[("unit 0".to_owned(), values.clone())]).file();
             assert!(!chart.contains("NaN") && !chart.contains("inf"), "{chart}");
-            let chart = against_density("u", &values, (-3.0, 3.0), |_| 0.1).file();
+            let chart = against_density("u", &values, (-3.0, 3.0), |places| vec![0.1; places.len()]).file();
             assert!(!chart.contains("d=\"NaN") && !chart.contains("inf"), "{chart}");
         }
     }

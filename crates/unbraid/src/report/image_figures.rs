@@ -87,14 +87,14 @@ pub fn traversal(subject: &Subject<'_>, start: &Array2<f32>) -> Outcome<Gallery>
 /// The range that all continuous units share, if they do and there are no others.
 fn common_range(subject: &Subject<'_>) -> Option<(f64, f64)> {
     let layout = subject.layout();
-    let first = subject.range(0);
-    let same = (0..layout.continuous()).all(|unit| subject.range(unit) == first);
-    (same && layout.continuous() > 0 && layout.categorical().is_empty()).then_some(first)
+    let mut ranges = (0..layout.continuous()).map(|unit| subject.range(unit));
+    let first = ranges.next()?;
+    (layout.categorical().is_empty() && ranges.all(|range| range == first)).then_some(first)
 }
 
 fn range_in_words(subject: &Subject<'_>) -> String {
     match common_range(subject) {
-        Some((low, high)) => format!("from {low:.0} (left) to {high:.0} (right)").replace('-', "−"),
+        Some((low, high)) => format!("from {low:.1} (left) to {high:.1} (right)").replace('-', "−"),
         None => "over the range of its prior, or through its classes".to_owned(),
     }
 }

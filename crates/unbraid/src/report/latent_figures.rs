@@ -28,7 +28,7 @@ pub fn aggregate_posterior(subject: &Subject<'_>) -> Option<Figure> {
         .map(|unit| {
             let (low, high) = subject.range(unit);
             let wider = (high - low) / 6.0;
-            let density = |z: f64| subject.prior_density(unit, z);
+            let density = |places: &[f64]| subject.prior_densities(unit, places);
             let title = format!("unit {unit}");
             histogram::against_density(&title, &subject.aggregate(unit), (low - wider, high + wider), density)
         })
@@ -91,7 +91,7 @@ pub fn plane_density(subject: &Subject<'_>) -> Option<Figure> {
     let reach = mean.iter().fold(reach, |reach, &value| reach.max(f64::from(value.abs()) * 1.1));
     let square = Square { low: -reach, high: reach };
     let aggregate = density::evaluate(square, density::aggregate_posterior(&mean, &log_variance));
-    let prior = density::evaluate(square, |z| subject.prior_density_of_plane(z));
+    let prior = square.with(subject.prior_densities_of_plane(&square.points()));
     Some(Figure {
         name: "density",
         title: "Density of the latent plane".to_owned(),

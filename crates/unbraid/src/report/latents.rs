@@ -36,6 +36,11 @@ impl Layout {
         &self.categorical
     }
 
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.continuous + self.categorical.iter().sum::<usize>()
+    }
+
     /// All units in order.
     pub fn units(&self) -> impl Iterator<Item = Unit> {
         let categorical = (0..self.categorical.len()).map(Unit::Categorical);

@@ -4,9 +4,9 @@ use super::latents::{Layout, Unit};
 use crate::failure::Outcome;
 use crate::model::Posteriors;
 use crate::run::Run;
+use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Array4, Axis};
 use rand_distr::{Distribution, StandardNormal};
-use std::f64::consts::PI;
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 use unbraid_data::{DataSet, FactorSpace, ImageShape, sampling};
@@ -14,8 +14,9 @@ use unbraid_data::{DataSet, FactorSpace, ImageShape, sampling};
 /// Units whose mean varies more than this over the data are active (Burda et al. 2016).
 const ACTIVE: f64 = 0.01;
 
-/// Standard deviations to either side of the prior's middle that a traversal covers.
-const REACH: f64 = 3.0;
+/// The share of the prior on either side that a traversal leaves out: that of a standard normal prior below -3, so that
+/// its traversals go from -3 to 3.
+const TAIL: f64 = 0.001_349_898_031_630_094_6;
 
 /// A run with a sample of its data, encoded.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl<'a> Subject<'a> {
         sampling::uniform(data.len(), &mut Stream::new(0, "report images").at(0).generator(), &mut images);
         let posteriors = run.encode_data(data, &images, noise(), progress)?;
         let layout = Layout::new(&run.config().model.latents);
-        let divergences = sorted(layout.units().map(|unit| (unit, divergence(&posteriors, unit))).collect());
+        let divergences = sorted(layout.units().zip(run.divergences(&posteriors, 0)).collect());
         Ok(Self { run, data, layout, images, posteriors, divergences })
     }
 
@@ -96,7 +97,8 @@ impl<'a> Subject<'a> {
 
     /// What stands for the first images: rows of latent values that can be decoded.
     pub fn codes(&self, count: usize) -> Array2<f32> {
-        self.posteriors.mean.slice_axis(Axis(0), (..count.min(self.images.len())).into()).to_owned()
+        let first = (..count.min(self.images.len())).into();
+        self.run.latents_of(&self.posteriors).slice_axis(Axis(0), first).to_owned()
     }
 
     /// The means of q(z_i|x), one for each image.
@@ -144,24 +146,37 @@ impl<'a> Subject<'a> {
         self.images.iter().map(value).collect()
     }
 
-    /// Where traversals of a continuous unit begin and end.
-    pub fn range(&self, _unit: usize) -> (f64, f64) {
-        (-REACH, REACH)
+    /// Where traversals of a continuous unit begin and end: quantiles of its prior.
+    pub fn range(&self, unit: usize) -> (f64, f64) {
+        let prior = self.run.prior();
+        (prior.quantile(unit, TAIL), prior.quantile(unit, 1.0 - TAIL))
     }
 
-    /// The prior's density of a continuous unit.
-    pub fn prior_density(&self, _unit: usize, z: f64) -> f64 {
-        (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
+    /// The prior's density of a continuous unit at some values.
+    pub fn prior_densities(&self, unit: usize, values: &[f64]) -> Vec<f64> {
+        let units = self.layout.continuous();
+        let rows = values.iter().flat_map(|&value| std::iter::repeat_n(value as f32, units)).collect();
+        let densities = exponentials(self.run.prior().log_density_of_units(self.tensor(rows, units)));
+        densities.chunks_exact(units).map(|row| row[unit]).collect()
     }
 
-    /// The prior's density of the first two continuous units.
-    pub fn prior_density_of_plane(&self, z: [f64; 2]) -> f64 {
-        self.prior_density(0, z[0]) * self.prior_density(1, z[1])
+    /// The prior's density of two continuous units at some points.
+    pub fn prior_densities_of_plane(&self, points: &[[f64; 2]]) -> Vec<f64> {
+        let rows = points.iter().flatten().map(|&value| value as f32).collect();
+        exponentials(self.run.prior().log_density(self.tensor(rows, 2)))
+    }
+
+    fn tensor(&self, values: Vec<f32>, columns: usize) -> Tensor<2> {
+        let rows = values.len() / columns;
+        Tensor::from_data(TensorData::new(values, [rows, columns]), self.run.network().device())
     }
 
     /// The prior's middle as a row of latent values: continuous units at their median, categorical ones in class 0.
     pub fn middle(&self) -> Array2<f32> {
-        let mut row = Array2::zeros((1, self.run.units()));
+        let mut row = Array2::zeros((1, self.layout.width()));
+        for unit in 0..self.layout.continuous() {
+            row[[0, unit]] = self.run.prior().quantile(unit, 0.5) as f32;
+        }
         for unit in 0..self.layout.categorical().len() {
             row[[0, self.layout.columns(Unit::Categorical(unit)).start]] = 1.0;
         }
@@ -174,15 +189,10 @@ fn noise() -> Stream {
     Stream::new(0, "report noise")
 }
 
-/// Mean over the images of KL(q(z_i|x) || N(0, 1)) = 1/2 (mu^2 + sigma^2 - ln sigma^2 - 1).
-fn divergence(posteriors: &Posteriors, unit: Unit) -> f64 {
-    let Unit::Continuous(unit) = unit else { return 0.0 };
-    let pairs = posteriors.mean.column(unit).into_iter().zip(posteriors.log_variance.column(unit));
-    let sum: f64 = pairs
-        .map(|(&mean, &log_variance)| (f64::from(mean), f64::from(log_variance)))
-        .map(|(mean, log_variance)| 0.5 * (mean * mean + log_variance.exp() - log_variance - 1.0))
-        .sum();
-    sum / posteriors.mean.nrows().max(1) as f64
+fn exponentials<const D: usize>(logarithms: Tensor<D>) -> Vec<f64> {
+    let values: Vec<f32> =
+        logarithms.into_data().try_into_vec().expect("all tensors are in single precision");
+    values.into_iter().map(|value| f64::from(value).exp()).collect()
 }
 
 /// The largest first; equal ones stay in order.

@@ -63,7 +63,7 @@ pub fn save(
     snapshot: Option<usize>,
 ) -> Outcome {
     let step = trainer.steps_done();
-    let weights = trainer.network().state();
+    let weights = trainer.weights();
     if let Some(tensor) = weights.iter().find(|tensor| has_strayed(&tensor.values)) {
         return Err(Failure::run(format!(
             "step {step}: the weights `{}` are not finite\nhint: the checkpoint before it is {}",

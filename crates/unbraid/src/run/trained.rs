@@ -4,9 +4,11 @@ use super::checkpoint::{self, Weights};
 use super::directory::read_config;
 use crate::config::Config;
 use crate::failure::{Failure, Outcome};
-use crate::model::{Inference, Network, Posteriors};
-use burn::tensor::Device;
+use crate::model::{DiagonalGaussian, Inference, Network, Posteriors};
+use crate::prior::Prior;
+use burn::tensor::{Device, Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, ArrayViewMut3, Axis, Ix2, Ix4};
+use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::path::{Path, PathBuf};
 use unbraid_data::progress::{Progress, Silent};
@@ -27,7 +29,7 @@ use unbraid_data::{DataSet, ImageShape};
 /// let images = Array4::zeros((2, 64, 64, 1)); // values from 0 to 1
 /// let posteriors = run.encode(&images)?;
 /// println!("{} {}", posteriors.mean, posteriors.log_variance);
-/// let reconstructions = run.decode(&posteriors.mean)?;
+/// let reconstructions = run.decode(&run.latents_of(&posteriors))?;
 /// assert_eq!(reconstructions.dim(), images.dim());
 /// # Ok::<(), unbraid::failure::Failure>(())
 /// ```
@@ -37,6 +39,7 @@ pub struct Run {
     config: Config,
     step: u64,
     inference: Inference,
+    prior: Prior,
 }
 
 impl Run {
@@ -69,8 +72,11 @@ impl Run {
         let foreign = |error| Failure::Input(anyhow::Error::from(error).context(file.display().to_string()));
         let mut network =
             Network::new(&config.model, shape, config.seed, &Device::flex()).map_err(foreign)?;
-        network.set_state(state).map_err(foreign)?;
-        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network) })
+        let continuous = network.blueprint().units;
+        let mut prior =
+            Prior::new(&config.model.prior, continuous, None, &Device::flex()).map_err(foreign)?;
+        network.set_state(prior.set_state(state).map_err(foreign)?).map_err(foreign)?;
+        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network), prior })
     }
 
     /// The run directory.
@@ -93,14 +99,24 @@ impl Run {
         self.inference.network().blueprint().images
     }
 
-    /// The number of latent units.
+    /// The number of continuous latent units.
     pub fn units(&self) -> usize {
         self.inference.network().blueprint().units
+    }
+
+    /// The number of classes of each categorical latent unit.
+    pub fn categorical_units(&self) -> &[usize] {
+        &self.inference.network().blueprint().categorical
     }
 
     /// The network itself.
     pub fn network(&self) -> &Network {
         self.inference.network()
+    }
+
+    /// The prior of the continuous units.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
     }
 
     /// q(z|x) of images `[images, height, width, channels]` with values from 0 to 1.
@@ -145,37 +161,100 @@ impl Run {
         Ok(posteriors?)
     }
 
-    /// The expected images of latent values `[images, units]`, as `[images, height, width, channels]`.
+    /// What stands for images in front of the decoder: the means of the continuous units, then for each categorical unit
+    /// its most likely class as a one-hot row.
+    pub fn latents_of(&self, posteriors: &Posteriors) -> Array2<f32> {
+        let Posteriors { mean, categories, .. } = posteriors;
+        let mut latents = Array2::zeros((mean.nrows(), self.network().blueprint().latent_width()));
+        latents.slice_axis_mut(Axis(1), (..self.units()).into()).assign(mean);
+        for (mut row, classes) in latents.rows_mut().into_iter().zip(categories.rows()) {
+            let mut first = self.units();
+            for (&class, &count) in classes.iter().zip(self.categorical_units()) {
+                row[first + class as usize] = 1.0;
+                first += count;
+            }
+        }
+        latents
+    }
+
+    /// The expected images of latent values `[images, width]`, as `[images, height, width, channels]`. A row has one value
+    /// for each continuous unit and, after those, one for each class of each categorical unit.
     ///
     /// # Errors
-    /// If there are not as many columns as units.
+    /// If there are not as many columns as that.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Outcome<Array4<f32>> {
-        if latents.ncols() != self.units() {
+        let width = self.network().blueprint().latent_width();
+        if latents.ncols() != width {
             return Err(Failure::input(format!(
                 "latent values: found {} columns, expected {}, one for each unit of {}",
                 latents.ncols(),
-                self.units(),
+                width,
                 self.path.display()
             )));
         }
         Ok(self.inference.decode(latents))
     }
 
-    /// What the model makes of images: each encoded, and the mean of its posterior decoded.
+    /// What the model makes of images: each encoded, and what [`Run::latents_of`] makes of its posterior decoded.
     ///
     /// # Errors
     /// As [`Run::encode`].
     pub fn reconstruct(&self, images: &ArrayRef<f32, Ix4>) -> Outcome<Array4<f32>> {
-        self.decode(&self.encode(images)?.mean)
+        self.decode(&self.latents_of(&self.encode(images)?))
     }
 
-    /// Latent values drawn from the prior, `[count, units]`; row `i` is a function of the seed and `i`.
+    /// KL(q(z_i|x) || p(z_i)) of each unit in nats, mean over the images: continuous units first, then the categorical
+    /// ones. In closed form where there is one; else estimated from one sample of each posterior, drawn with `seed`.
+    pub fn divergences(&self, posteriors: &Posteriors, seed: u64) -> Vec<f64> {
+        let (images, units) = posteriors.mean.dim();
+        let device = self.network().device();
+        let mut divergences = vec![0.0; units];
+        if images > 0 && units > 0 {
+            let tensor =
+                |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
+            let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
+            let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
+            let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
+            let posterior = DiagonalGaussian::new(copied(&posteriors.mean), copied(&posteriors.log_variance));
+            let sample = posterior.sample(tensor(noise));
+            let each = floats(self.prior.divergence(&posterior, &sample).units);
+            for row in each.chunks_exact(units) {
+                divergences.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+            }
+            divergences.iter_mut().for_each(|sum| *sum /= images as f64);
+        }
+        let mut first = 0;
+        for &classes in self.categorical_units() {
+            let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+            // ln d + sum_k alpha_k ln alpha_k, where 0 ln 0 is 0.
+            let negative_entropy = |&share: &f32| match f64::from(share) {
+                share if share > 0.0 => share * share.ln(),
+                _ => 0.0,
+            };
+            let sum: f64 = own.iter().map(negative_entropy).sum();
+            divergences.push((classes as f64).ln() + sum / images.max(1) as f64);
+            first += classes;
+        }
+        divergences
+    }
+
+    /// Latent values drawn from the prior, `[count, width]`; row `i` is a function of the seed and `i`. Of a categorical
+    /// unit, each class is as likely as any other.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
-        let moment = Stream::new(seed, "samples from the prior").at(0);
-        let mut latents = Array2::zeros((count, self.units()));
+        let stream = Stream::new(seed, "samples from the prior");
+        let categories = Stream::new(seed, "categories from the prior").at(0);
+        let mut latents = Array2::zeros((count, self.network().blueprint().latent_width()));
         for (row, mut values) in latents.rows_mut().into_iter().enumerate() {
-            let mut generator = moment.lane(row as u64).generator();
-            values.iter_mut().for_each(|value| *value = StandardNormal.sample(&mut generator));
+            let mut generator = categories.lane(row as u64).generator();
+            let mut first = self.units();
+            if first > 0 {
+                let drawn = floats(self.prior.sample(stream.at(row as u64), 1));
+                values.iter_mut().zip(drawn).for_each(|(value, drawn)| *value = drawn);
+            }
+            for &classes in self.categorical_units() {
+                values[first + generator.random_range(0..classes)] = 1.0;
+                first += classes;
+            }
         }
         latents
     }
@@ -198,4 +277,9 @@ impl Run {
             self.path.display()
         )))
     }
+}
+
+/// The values of a tensor.
+fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("all tensors are in single precision")
 }

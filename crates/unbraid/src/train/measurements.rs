@@ -1,5 +1,6 @@
 //! The losses between two rows of the log, summed without loss of precision.
 
+use crate::config::LatentsConfig;
 use crate::model::{ModelError, StateTensor, Values};
 use crate::objective::Objective;
 
@@ -34,28 +35,34 @@ const SUMS: &str = "means.sums";
 const STEPS: &str = "means.steps";
 
 impl Means {
-    /// Nothing yet. The keys are the loss, the reconstruction, each term, and the KL of each unit.
-    pub fn new(objective: &Objective, units: usize) -> Self {
-        let losses = ["loss", "reconstruction"].into_iter().chain(objective.term_names());
-        let units = (0..units).map(|unit| format!("train/kl_unit/{unit}"));
-        let keys: Vec<String> = losses.map(|name| format!("train/{name}")).chain(units).collect();
+    /// Nothing yet. The keys are the loss, the reconstruction, the KL divergence, each term, what terms tell of their
+    /// learning, each scheduled weight or capacity, and the KL divergence of each unit, continuous ones first.
+    pub fn new(objective: &Objective, latents: &LatentsConfig) -> Self {
+        let mut names: Vec<String> = ["loss", "reconstruction", "kl"].map(str::to_owned).into();
+        names.extend(objective.term_names().filter(|name| *name != "kl").map(str::to_owned));
+        names.extend(objective.lesson_names().map(str::to_owned));
+        names.extend(objective.schedules(0).map(|(key, _)| format!("schedule/{key}")));
+        names.extend((0..latents.continuous).map(|unit| format!("kl_unit/{unit}")));
+        names.extend((0..latents.categorical.len()).map(|unit| format!("kl_categorical/{unit}")));
+        let keys: Vec<String> = names.into_iter().map(|name| format!("train/{name}")).collect();
         Self { sums: vec![0.0; keys.len()], keys, steps: 0 }
     }
 
-    /// Adds the losses of one step, in the order of the keys.
+    /// Adds the numbers of one step, in the order of the keys.
     ///
     /// # Errors
     /// The first that is not finite, by name; a part before the sum it spoils. Nothing is added then.
-    pub fn add(&mut self, values: &[f32]) -> Result<(), (String, f64)> {
+    pub fn add(&mut self, values: &[f64]) -> Result<(), (String, f64)> {
+        debug_assert_eq!(values.len(), self.keys.len(), "one number for each key");
         let named = || self.keys.iter().zip(values);
         if let Some((key, value)) =
             named().skip(1).chain(named().take(1)).find(|(_, value)| !value.is_finite())
         {
             let name = key.strip_prefix("train/").unwrap_or(key);
-            return Err((name.to_owned(), f64::from(*value)));
+            return Err((name.to_owned(), *value));
         }
         for (sum, value) in self.sums.iter_mut().zip(values) {
-            *sum += f64::from(*value);
+            *sum += value;
         }
         self.steps += 1;
         Ok(())
@@ -104,10 +111,19 @@ impl Means {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ObjectiveConfig;
+    use crate::config::{Initializer, ObjectiveConfig};
+    use crate::objective::Setting;
+    use burn::tensor::Device;
 
     fn means() -> Means {
-        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0 }), 2)
+        let setting = Setting {
+            seed: 0,
+            units: 2,
+            initializer: Initializer::Pytorch,
+            device: Device::flex().autodiff(),
+        };
+        let latents = LatentsConfig { continuous: 2, ..LatentsConfig::default() };
+        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0.into() }, &setting), &latents)
     }
 
     #[test]
@@ -125,9 +141,9 @@ mod tests {
 
     #[test]
     fn the_part_that_is_not_finite_is_named_before_the_total() {
-        let (term, value) = means().add(&[f32::NAN, 3.0, f32::INFINITY, 1.0, 1.0]).unwrap_err();
+        let (term, value) = means().add(&[f64::NAN, 3.0, f64::INFINITY, 1.0, 1.0]).unwrap_err();
         assert_eq!((term.as_str(), value), ("kl", f64::INFINITY));
-        assert_eq!(means().add(&[f32::INFINITY, 1.0, 1.0, 1.0, 1.0]).unwrap_err().0, "loss");
+        assert_eq!(means().add(&[f64::INFINITY, 1.0, 1.0, 1.0, 1.0]).unwrap_err().0, "loss");
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub(super) struct Column {
     pub block_starts: Vec<u32>,
     /// Whether a block holds more than one value, so that a split may go through it.
     pub block_splits: Vec<bool>,
+    /// Names the feature by what it holds, not by where it stands, so that ties between features are broken alike
+    /// whatever their order. Copies of a feature have different keys.
+    pub key: u64,
 }
 
 /// All features, sorted.
@@ -42,8 +45,14 @@ impl Columns {
         let rows = features.nrows();
         // Sums over blocks and rows of the blocks that need a closer look should cost about the same.
         let size = ((rows as f64).sqrt() as usize).max(16);
-        let columns: Vec<Column> =
+        let mut columns: Vec<Column> =
             features.columns().into_iter().map(|column| Column::new(&column.to_vec(), size)).collect();
+        for feature in 1..columns.len() {
+            let (before, rest) = columns.split_at_mut(feature);
+            while before.iter().any(|other| other.key == rest[0].key) {
+                rest[0].key = mix(rest[0].key);
+            }
+        }
         let stride = columns.iter().map(|column| column.block_splits.len()).max().unwrap_or(0);
         let mut cells = vec![0; rows * columns.len()];
         for (feature, column) in columns.iter().enumerate() {
@@ -91,8 +100,17 @@ impl Column {
             block_splits.push(ends_group[block_start..rows - 1].contains(&true));
             block_starts.push(rows as u32);
         }
-        Self { order, rank, values, ends_group, block_starts, block_splits }
+        let key = order.iter().fold(0, |hash, &row| mix(hash ^ u64::from(row)));
+        Self { order, rank, values, ends_group, block_starts, block_splits, key }
     }
+}
+
+/// Spreads a number over all 64 bits: the finaliser of MurmurHash3, moved off its fixed point 0.
+pub(super) fn mix(number: u64) -> u64 {
+    let mut hash = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
 }
 
 #[cfg(test)]
@@ -110,6 +128,18 @@ mod tests {
             assert!(column.ends_group[start as usize - 1]);
         }
         assert!(column.block_starts.windows(2).all(|range| range[0] < range[1] && range[1] - range[0] <= 16));
+    }
+
+    #[test]
+    fn features_are_known_by_what_they_hold() {
+        let features = ndarray::array![[0.1, 3.0, 0.1], [0.5, 1.0, 0.5], [0.3, 2.0, 0.3]];
+        let keys = |order: &[usize]| {
+            let columns = Columns::new(features.select(ndarray::Axis(1), order).view());
+            columns.columns.iter().map(|column| column.key).collect::<Vec<_>>()
+        };
+        let [first, second, copy] = keys(&[0, 1, 2])[..] else { panic!("three features") };
+        assert!(first != second && first != copy && second != copy);
+        assert_eq!(keys(&[1, 2, 0]), [second, first, copy]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod tree;
 use crate::error::{MetricsError, Result};
 use crate::input::Classes;
 use crate::numeric::{argmax, exp, vectorised};
-use columns::Columns;
+use columns::{Columns, mix};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -105,10 +105,12 @@ impl GradientBoosting {
             .collect();
         if classes.count() > 1 {
             let columns = Columns::new(features);
+            // A class is known by its first row, so that another name for it breaks no tie differently.
+            let first_rows: Vec<u64> = classes.rows().iter().map(|rows| rows[0] as u64).collect();
             for stage in 0..parameters.stages {
                 let normalisers = log_normalisers(&boosters);
                 boosters.par_iter_mut().enumerate().for_each(|(class, booster)| {
-                    let tie_seed = parameters.seed ^ ((stage as u64) << 40) ^ ((class as u64) << 24);
+                    let tie_seed = mix(mix(parameters.seed ^ (stage as u64) << 32) ^ first_rows[class]);
                     booster.advance(class, classes, &normalisers, &columns, parameters, tie_seed);
                 });
             }

@@ -9,7 +9,7 @@
 //! Gradients are integers here (fixed point), so that sums do not depend on the order of rows, and the sums of a larger
 //! child are exactly those of its parent minus those of the smaller one.
 
-use super::columns::Columns;
+use super::columns::{Columns, mix};
 use crate::numeric::vectorised;
 
 /// Sums over the rows of a node that fall into one block.
@@ -261,11 +261,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A random rank of a feature in this node (the finaliser of MurmurHash3).
+    /// A random rank of a feature in this node.
     fn priority(&self, feature: usize) -> u64 {
-        let mut hash = self.tie_seed ^ (u64::from(self.node.id) << 32) ^ (feature as u64 + 1);
-        hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-        hash ^ (hash >> 33)
+        mix(self.tie_seed ^ (u64::from(self.node.id) << 32) ^ self.columns.columns[feature].key)
     }
 }

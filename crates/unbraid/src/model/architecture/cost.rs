@@ -56,8 +56,8 @@ impl Blueprint {
             layers.push(width * layer.width);
             width = layer.width;
         }
-        layers.push(width * 2 * self.units);
-        width = self.units;
+        layers.push(width * (2 * self.units + self.categorical.iter().sum::<usize>()));
+        width = self.latent_width();
         for layer in &self.decoder.linear {
             layers.push(width * layer.width);
             width = layer.width;

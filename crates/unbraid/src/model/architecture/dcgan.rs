@@ -14,7 +14,7 @@ const CHANNELS: [usize; 4] = [32, 64, 128, 256];
 ///
 /// The paper's heads are convolutions whose kernel covers all that is left of the image, which is what a fully connected
 /// layer is; for 64x64 images that kernel is 4x4, for others it grows or shrinks with them.
-pub(super) fn tables(images: ImageShape, units: usize) -> (EncoderTable, DecoderTable) {
+pub(super) fn tables(images: ImageShape, latent_width: usize) -> (EncoderTable, DecoderTable) {
     let contracting = CHANNELS.into_iter().enumerate().map(|(place, channels)| {
         Convolution::halving(format!("encoder.conv{}", place + 1), channels)
             .with_norm(format!("encoder.norm{}", place + 1))
@@ -27,7 +27,7 @@ pub(super) fn tables(images: ImageShape, units: usize) -> (EncoderTable, Decoder
         EncoderTable { convolutions: contracting.collect(), linear: Vec::new(), heads: Heads::Separate };
     let decoder = DecoderTable {
         linear: Vec::new(),
-        grid: ImageShape::new(1, 1, units),
+        grid: ImageShape::new(1, 1, latent_width),
         convolutions: [first].into_iter().chain((1..4).map(expanding)).chain([last]).collect(),
     };
     (encoder, decoder)

@@ -19,6 +19,8 @@ pub struct Blueprint {
     pub images: ImageShape,
     /// Number of continuous latent units.
     pub units: usize,
+    /// Number of classes of each categorical unit.
+    pub categorical: Vec<usize>,
     /// From images to the posterior.
     pub encoder: EncoderTable,
     /// From latent units to images.
@@ -32,7 +34,8 @@ pub struct EncoderTable {
     pub convolutions: Vec<Convolution>,
     /// Applied to what is left of it, flattened in the order channel, row, column, as PyTorch does.
     pub linear: Vec<Linear>,
-    /// Mean and log-variance.
+    /// Mean and log-variance of the continuous units. Each categorical unit has a layer `encoder.categorical.<unit>` of its
+    /// own, which gives logits.
     pub heads: Heads,
 }
 
@@ -150,9 +153,9 @@ impl Blueprint {
     /// # Errors
     /// If its strides do not divide the image; the message says which sizes fit.
     pub fn new(config: &ModelConfig, images: ImageShape) -> Result<Self, ModelError> {
-        let units = config.latents.continuous;
+        let latents = &config.latents;
         let halvings = match &config.architecture {
-            ArchitectureConfig::Mlp { .. } => 0,
+            ArchitectureConfig::Mlp { .. } | ArchitectureConfig::Linear {} => 0,
             ArchitectureConfig::Dupont32 {} => 3,
             ArchitectureConfig::Burgess { .. } => burgess::depth(images),
             _ => 4,
@@ -164,12 +167,19 @@ impl Blueprint {
             ArchitectureConfig::Dupont32 {} => conv::dupont_32_tables(images),
             ArchitectureConfig::Mathieu {} => conv::mathieu_tables(images),
             ArchitectureConfig::Burgess { channels, hidden } => burgess::tables(images, *channels, *hidden),
-            ArchitectureConfig::Dcgan {} => dcgan::tables(images, units),
+            ArchitectureConfig::Dcgan {} => dcgan::tables(images, latents.width()),
+            ArchitectureConfig::Linear {} => mlp::tables(images, &[], &[], crate::config::Activation::Relu),
             ArchitectureConfig::Mlp { encoder, decoder, decoder_activation } => {
                 mlp::tables(images, encoder, decoder, *decoder_activation)
             }
         };
-        Ok(Self { images, units, encoder, decoder })
+        let (units, categorical) = (latents.continuous, latents.categorical.clone());
+        Ok(Self { images, units, categorical, encoder, decoder })
+    }
+
+    /// Values that the decoder takes: one for each continuous unit and each class of the categorical units.
+    pub fn latent_width(&self) -> usize {
+        self.units + self.categorical.iter().sum::<usize>()
     }
 }
 

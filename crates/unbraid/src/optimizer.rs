@@ -1,4 +1,5 @@
-//! Adam on all parameters of a network, with its state in plain vectors.
+//! Adam on a list of parameters, with its state in plain vectors. Depends on the model's parameters only, so that a
+//! term of an objective can have an optimiser of its own.
 
 use crate::config::OptimizerConfig;
 use crate::model::{ModelError, NamedParameter, StateTensor, matched};

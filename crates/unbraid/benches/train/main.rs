@@ -1,0 +1,71 @@
+//! Milliseconds of a training step, as a share of the machine's peak, and beside PyTorch on request.
+//!
+//! ```text
+//! cargo xtask bench train [--rounds N] [--torch PYTHON] [--script torch_train.py] [--objectives]
+//! ```
+//! The network is the default one, on 64 random binary images of 64 x 64 pixels with one and with three channels, and
+//! JointVAE's on 32 x 32; on one thread and on two. `--torch` runs `$UNBRAID_SHARED/bench/torch_train.py` with that
+//! interpreter, alternately with our steps on two threads, and prints the ratios of the best rounds. `--objectives`
+//! compares the methods with each other instead.
+
+mod networks;
+mod objectives;
+mod steps;
+mod torch;
+
+use mimalloc::MiMalloc;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+/// What was asked for.
+#[derive(Debug)]
+struct Arguments {
+    rounds: usize,
+    torch: Option<String>,
+    script: PathBuf,
+    objectives: bool,
+}
+
+fn main() -> ExitCode {
+    let done = arguments().and_then(|arguments| match arguments.objectives {
+        true => objectives::bench(arguments.rounds),
+        false => networks::bench(&arguments),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let shared = std::env::var_os("UNBRAID_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let mut parsed =
+        Arguments { rounds: 5, torch: None, script: shared.join("bench/torch_train.py"), objectives: false };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--rounds" => {
+                let text = value()?;
+                parsed.rounds =
+                    text.parse().ok().filter(|rounds| *rounds > 0).ok_or_else(|| {
+                        format!("--rounds: found `{text}`, expected a number of at least 1")
+                    })?;
+            }
+            "--torch" => parsed.torch = Some(value()?),
+            "--script" => parsed.script = value()?.into(),
+            "--objectives" => parsed.objectives = true,
+            // Cargo hands this to every benchmark.
+            "--bench" => {}
+            other => return Err(format!("unknown argument {other}")),
+        }
+    }
+    Ok(parsed)
+}

@@ -1,0 +1,254 @@
+//! The distribution of the continuous latent units, `model.prior`.
+
+use super::ConfigError;
+use super::check::positive;
+use serde::{Deserialize, Serialize};
+
+/// The prior by name; `prior` has one file for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PriorConfig {
+    /// N(0, 1) for every unit.
+    StandardNormal {},
+    /// N(0, v_i) for unit i (Mathieu et al. 2019, section 6.1 and appendix B).
+    Anisotropic {
+        /// The variances, or where they come from.
+        variances: Variances,
+        /// Whether they are trained with the weights; their sum stays what it is.
+        #[serde(default)]
+        learned: bool,
+        /// The mean of the variances, if they are not given as numbers; 1 by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scale: Option<f64>,
+    },
+    /// Independent Student-t distributions (Mathieu et al. 2019, section 6.1).
+    StudentT {
+        /// nu; the normal distribution is the limit of many.
+        degrees_of_freedom: f64,
+    },
+    /// A mixture of Gaussians with one variance for all (Mathieu et al. 2019, eq. 9).
+    Mixture {
+        /// The means of the components, each with a number for every unit.
+        positions: Vec<Vec<f64>>,
+        /// The variance of every component along every unit.
+        variance: f64,
+        /// The weights of the components; equal ones if there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        weights: Vec<f64>,
+    },
+    /// Units that are off or on: gamma N(0, sigma0^2) + (1 - gamma) N(0, scale^2), independently (Mathieu et al. 2019,
+    /// section 6.3 and appendix B).
+    Sparse {
+        /// Probability of being off.
+        gamma: f64,
+        /// Standard deviation of a unit that is off.
+        #[serde(default = "sigma0")]
+        sigma0: f64,
+        /// Standard deviation of a unit that is on.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+}
+
+const fn sigma0() -> f64 {
+    0.05
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+/// The variances of an anisotropic prior.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a list of numbers, or one of the words `equal` and `principal-components`"
+)]
+pub enum Variances {
+    /// These, one for each unit.
+    Given(Vec<f64>),
+    /// Found by a rule.
+    Rule(VarianceRule),
+}
+
+/// Where variances come from that are not given as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VarianceRule {
+    /// All the same; only of use as the start of learned ones.
+    Equal,
+    /// Proportional to the variances of the data along its first principal components.
+    PrincipalComponents,
+}
+
+impl PriorConfig {
+    /// The word that selects it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::StandardNormal {} => "standard-normal",
+            Self::Anisotropic { .. } => "anisotropic",
+            Self::StudentT { .. } => "student-t",
+            Self::Mixture { .. } => "mixture",
+            Self::Sparse { .. } => "sparse",
+        }
+    }
+
+    /// Refuses numbers that cannot be right for this number of units.
+    pub(super) fn check(&self, units: usize) -> Result<(), ConfigError> {
+        if units == 0 && *self != (Self::StandardNormal {}) {
+            let expected = "standard-normal, since there are no continuous units";
+            return Err(ConfigError::value("model.prior", self.name(), expected));
+        }
+        match self {
+            Self::StandardNormal {} => Ok(()),
+            Self::Anisotropic { variances, scale, .. } => check_variances(variances, *scale, units),
+            Self::StudentT { degrees_of_freedom } => {
+                positive("model.prior.degrees_of_freedom", *degrees_of_freedom)
+            }
+            Self::Mixture { positions, variance, weights } => {
+                check_positions(positions, units)?;
+                positive("model.prior.variance", *variance)?;
+                check_weights(weights, positions.len())
+            }
+            Self::Sparse { gamma, sigma0, scale } => {
+                if !(0.0..=1.0).contains(gamma) {
+                    return Err(ConfigError::value("model.prior.gamma", gamma, "a number from 0 to 1"));
+                }
+                positive("model.prior.sigma0", *sigma0)?;
+                positive("model.prior.scale", *scale)
+            }
+        }
+    }
+}
+
+fn check_variances(variances: &Variances, scale: Option<f64>, units: usize) -> Result<(), ConfigError> {
+    match (variances, scale) {
+        (Variances::Given(_), Some(scale)) => Err(ConfigError::value(
+            "model.prior.scale",
+            scale,
+            "nothing beside variances that are given as numbers",
+        )),
+        (Variances::Given(numbers), None) => {
+            if numbers.len() != units {
+                return Err(ConfigError::value(
+                    "model.prior.variances",
+                    format!("{} numbers", numbers.len()),
+                    format!("{units}, one for each unit of model.latents.continuous"),
+                ));
+            }
+            numbers.iter().try_for_each(|variance| positive("model.prior.variances", *variance))
+        }
+        (Variances::Rule(_), scale) => scale.map_or(Ok(()), |scale| positive("model.prior.scale", scale)),
+    }
+}
+
+fn check_positions(positions: &[Vec<f64>], units: usize) -> Result<(), ConfigError> {
+    const KEY: &str = "model.prior.positions";
+    if positions.is_empty() {
+        return Err(ConfigError::value(KEY, "[]", "one position or more"));
+    }
+    for (place, position) in positions.iter().enumerate() {
+        if position.len() != units {
+            return Err(ConfigError::value(
+                format!("{KEY}[{place}]"),
+                format!("{} numbers", position.len()),
+                format!("{units}, one for each unit of model.latents.continuous"),
+            ));
+        }
+        if let Some(number) = position.iter().find(|number| !number.is_finite()) {
+            return Err(ConfigError::value(format!("{KEY}[{place}]"), number, "finite numbers"));
+        }
+    }
+    Ok(())
+}
+
+fn check_weights(weights: &[f64], components: usize) -> Result<(), ConfigError> {
+    const KEY: &str = "model.prior.weights";
+    if weights.is_empty() {
+        return Ok(());
+    }
+    if weights.len() != components {
+        return Err(ConfigError::value(
+            KEY,
+            format!("{} numbers", weights.len()),
+            format!("{components}, one for each position, or none for equal weights"),
+        ));
+    }
+    weights.iter().try_for_each(|weight| positive(KEY, *weight))?;
+    let sum: f64 = weights.iter().sum();
+    // Thirds and the like cannot be written exactly.
+    if (sum - 1.0).abs() > 1e-4 {
+        return Err(ConfigError::value(KEY, format!("a sum of {sum}"), "weights that sum to 1"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Source};
+
+    fn with(prior: &str) -> Result<Config, ConfigError> {
+        let assignments = vec!["model.latents.continuous=2".to_owned(), format!("model.prior={prior}")];
+        Source { assignments, ..Source::default() }.resolve()
+    }
+
+    #[test]
+    fn every_prior_can_be_written_and_read_again() {
+        for prior in [
+            "standard-normal",
+            "{ name = \"anisotropic\", variances = [2, 0.5] }",
+            "{ name = \"anisotropic\", variances = \"equal\", learned = true }",
+            "{ name = \"anisotropic\", variances = \"principal-components\", scale = 2.0 }",
+            "{ name = \"student-t\", degrees_of_freedom = 9 }",
+            "{ name = \"mixture\", positions = [[0, 0], [1, 0]], variance = 0.03 }",
+            "{ name = \"mixture\", positions = [[0, 0], [1, 0]], variance = 0.03, weights = [0.25, 0.75] }",
+            "{ name = \"sparse\", gamma = 0.8 }",
+        ] {
+            let config = with(prior).unwrap_or_else(|error| panic!("{prior}: {error}"));
+            assert_eq!(Source::parse(&config.to_toml(), "text").unwrap(), config, "{}", config.to_toml());
+            assert!(prior.contains(config.model.prior.name()));
+        }
+    }
+
+    #[test]
+    fn a_prior_needs_units() {
+        let sparse = PriorConfig::Sparse { gamma: 0.5, sigma0: 0.05, scale: 1.0 };
+        let error = sparse.check(0).unwrap_err().to_string();
+        assert!(error.contains("model.prior") && error.contains("no continuous units"), "{error}");
+        assert!((PriorConfig::StandardNormal {}).check(0).is_ok());
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_right_are_refused_by_their_key() {
+        for (prior, key, expected) in [
+            ("{ name = \"anisotropic\", variances = [1] }", "variances", "2, one for each unit"),
+            ("{ name = \"anisotropic\", variances = [1, 0] }", "variances", "above 0"),
+            ("{ name = \"anisotropic\", variances = [1, 1], scale = 2 }", "scale", "nothing"),
+            ("{ name = \"anisotropic\", variances = \"equal\", scale = 0 }", "scale", "above 0"),
+            ("{ name = \"anisotropic\", variances = \"pca\" }", "model.prior", "principal-components"),
+            ("{ name = \"student-t\", degrees_of_freedom = 0 }", "degrees_of_freedom", "above 0"),
+            ("{ name = \"mixture\", positions = [], variance = 1 }", "positions", "one position"),
+            ("{ name = \"mixture\", positions = [[0, 0], [1]], variance = 1 }", "positions[1]", "2, one"),
+            ("{ name = \"mixture\", positions = [[0, nan]], variance = 1 }", "positions[0]", "finite"),
+            ("{ name = \"mixture\", positions = [[0, 0]], variance = -1 }", "variance", "above 0"),
+            (
+                "{ name = \"mixture\", positions = [[0, 0]], variance = 1, weights = [1, 1] }",
+                "weights",
+                "1, one",
+            ),
+            (
+                "{ name = \"mixture\", positions = [[0, 0]], variance = 1, weights = [0.9] }",
+                "weights",
+                "sum to 1",
+            ),
+            ("{ name = \"sparse\", gamma = 1.5 }", "gamma", "from 0 to 1"),
+            ("{ name = \"sparse\", gamma = 0.5, sigma0 = 0 }", "sigma0", "above 0"),
+            ("{ name = \"sparse\", gamma = 0.5, scale = inf }", "scale", "above 0"),
+            ("{ name = \"sparse\", gama = 0.5 }", "gama", "did you mean `gamma`"),
+        ] {
+            let error = with(prior).expect_err(prior).to_string();
+            assert!(error.contains(key) && error.contains(expected), "{prior}: {error}");
+        }
+    }
+}

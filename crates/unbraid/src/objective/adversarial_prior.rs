@@ -1,0 +1,61 @@
+//! The distance of the aggregate posterior from the prior, judged by a discriminator.
+
+use super::adversary::Adversary;
+use super::{Evidence, Needs, Setting, Term};
+use crate::config::{DiscriminatorConfig, GeneratorLoss};
+use crate::model::{ModelError, StateTensor};
+use burn::tensor::Tensor;
+
+/// `adversarial`: what the encoder minimises against a discriminator D(z) = P(z comes from the prior) that is trained to
+/// tell samples of p(z) from those of q(z) (Makhzani et al. 2015, section 2; Tolstikhin et al. 2018, Algorithm 1; Mushom
+/// 2020, section 4.3). The discriminator maximises mean ln D(z_p) + mean ln(1 - D(z_q)) with an Adam of its own.
+///
+/// * non-saturating: -mean ln D(z_q), as both papers train it. Its gradient is strong where D is sure of itself.
+/// * minimax: mean ln(1 - D(z_q)). With an optimal D, and with the discriminator's own E_p\[ln D\], which the encoder cannot
+///   change, it is 2 JS(q(z), p(z)) - ln 4, the form that the thesis prints.
+#[derive(Debug)]
+pub struct AdversarialPrior {
+    adversary: Adversary,
+    loss: GeneratorLoss,
+}
+
+impl AdversarialPrior {
+    /// Before the first step.
+    pub fn new(config: &DiscriminatorConfig, loss: GeneratorLoss, setting: &Setting) -> Self {
+        Self { adversary: Adversary::new(config, setting), loss }
+    }
+}
+
+impl Term for AdversarialPrior {
+    fn name(&self) -> &'static str {
+        "adversarial"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { prior_sample: true, ..Needs::default() }
+    }
+
+    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
+        let log_probabilities = self.adversary.log_probabilities(evidence.sample.clone());
+        match self.loss {
+            GeneratorLoss::NonSaturating => -log_probabilities.narrow(1, 0, 1).mean(),
+            GeneratorLoss::Minimax => log_probabilities.narrow(1, 1, 1).mean(),
+        }
+    }
+
+    fn lessons(&self) -> &'static [&'static str] {
+        &["discriminator_loss"]
+    }
+
+    fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
+        vec![self.adversary.learn(evidence.prior_sample(), evidence.sample.clone())]
+    }
+
+    fn state(&self) -> Vec<StateTensor> {
+        self.adversary.state()
+    }
+
+    fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+        self.adversary.set_state(state)
+    }
+}

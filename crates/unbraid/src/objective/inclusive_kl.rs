@@ -1,0 +1,29 @@
+//! The KL divergence of the aggregate posterior from the prior, taken the other way round (Mathieu et al. 2019, appendix
+//! B, pinwheel).
+
+use super::mixture::MixtureDensity;
+use super::{Evidence, Needs, Term};
+use burn::tensor::Tensor;
+
+/// `inclusive_kl`: KL(p(z) || q(z)), mean over samples of the prior of ln p(z) - ln q(z) with the mixture of the batch
+/// q(z) = 1/B sum_j q(z|x_j).
+#[derive(Clone, Copy, Debug)]
+pub struct InclusiveKl;
+
+impl Term for InclusiveKl {
+    fn name(&self) -> &'static str {
+        "inclusive_kl"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { prior_sample: true, ..Needs::default() }
+    }
+
+    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
+        let points = evidence.prior_sample();
+        let (rows, batch) = (points.dims()[0], evidence.batch());
+        let weights = Tensor::full([rows, batch], -(batch as f64).ln(), &points.device());
+        let density = MixtureDensity::at(points.clone(), &evidence.posterior, weights).joint;
+        (evidence.prior.log_density(points) - density).mean()
+    }
+}

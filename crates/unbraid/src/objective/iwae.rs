@@ -1,0 +1,32 @@
+//! The importance-weighted bound (Burda et al. 2016; thesis section 3.4).
+
+use super::{Evidence, Term};
+use burn::tensor::Tensor;
+
+/// `iwae_kl`: what the bound has besides the reconstruction.
+///
+/// With K samples of each posterior and weights w_k = p(x|z_k) p(z_k) / q(z_k|x), the bound is L_K = mean over the batch
+/// of ln(1/K sum_k w_k) (Burda et al. 2016, eq. 8). The term is -L_K minus the mean reconstruction, so that reconstruction
+/// plus term is -L_K; for K = 1 it is the single-sample estimate of the KL divergence.
+#[derive(Clone, Copy, Debug)]
+pub struct IwaeKl;
+
+impl Term for IwaeKl {
+    fn name(&self) -> &'static str {
+        "iwae_kl"
+    }
+
+    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
+        let batch = evidence.batch();
+        let [rows, _] = evidence.sample.dims();
+        let samples = rows / batch;
+        let sample = evidence.sample.clone();
+        let posterior = evidence.posterior.repeated(samples).log_density(sample.clone()).sum_dim(1);
+        let weights =
+            evidence.prior.log_density(sample) - posterior.reshape([rows]) - evidence.reconstruction.clone();
+        let weights = weights.reshape([samples, batch]);
+        let largest = weights.clone().max_dim(0).detach();
+        let mean = (weights - largest.clone()).exp().mean_dim(0).log() + largest;
+        -mean.mean() - evidence.reconstruction.clone().mean()
+    }
+}

@@ -1,0 +1,53 @@
+//! The weight of a term as a function of the step.
+
+use crate::config::Schedule;
+
+/// `constant + sum_i factor_i * schedule_i(step)`: the weights that papers print, such as `beta - 1`.
+#[derive(Clone, Debug)]
+pub(super) struct Weight {
+    constant: f64,
+    parts: Vec<(f64, Schedule)>,
+}
+
+impl Weight {
+    /// Always this.
+    pub(super) fn constant(constant: f64) -> Self {
+        Self { constant, parts: Vec::new() }
+    }
+
+    /// This much more.
+    pub(super) fn plus(mut self, constant: f64) -> Self {
+        self.constant += constant;
+        self
+    }
+
+    /// More by `factor` times a schedule.
+    pub(super) fn plus_times(mut self, factor: f64, schedule: Schedule) -> Self {
+        self.parts.push((factor, schedule));
+        self
+    }
+
+    /// Its value after `step` steps.
+    pub(super) fn at(&self, step: u64) -> f64 {
+        self.constant + self.parts.iter().map(|(factor, schedule)| factor * schedule.at(step)).sum::<f64>()
+    }
+}
+
+impl From<Schedule> for Weight {
+    fn from(schedule: Schedule) -> Self {
+        Self::constant(0.0).plus_times(1.0, schedule)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Linear;
+
+    #[test]
+    fn weights_add_up() {
+        let line = Schedule::Linear(Linear { from: 0.0, to: 10.0, start: 0, end: 10 });
+        let weight = Weight::from(line).plus_times(-2.0, 1.5.into()).plus(4.0);
+        assert_eq!(weight.at(5), 5.0 - 3.0 + 4.0);
+    }
+}
