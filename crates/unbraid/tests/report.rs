@@ -214,14 +214,8 @@ fn data_of_the_plane_has_figures_of_its_own() {
 #[test]
 fn categorical_units_are_shown() {
     let bench = Bench::new();
-    let arguments = [
-        "--set",
-        "model.latents={ continuous = 2, categorical = [3] }",
-        "--set",
-        "objective={ name = \"joint-vae\" }",
-        "--set",
-        "training.steps=4",
-    ];
+    let arguments =
+        ["--set", "model.latents={ continuous = 2, categorical = [3] }", "--set", "training.steps=4"];
     let output = bench.train("run", &arguments).output().unwrap();
     common::check(&output, 0, &[]);
     bench.expect(&["report", "--quiet", "run"], 0, &[]);

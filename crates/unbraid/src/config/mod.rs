@@ -167,6 +167,11 @@ impl Config {
         Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Every value by its dotted key, such as `objective.beta`.
+    pub fn values(&self) -> std::collections::BTreeMap<String, String> {
+        text::flattened(self)
+    }
+
     /// The keys in which two configurations differ, with both values, such as ``objective.beta: 4.0 and 6.0``.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let (ours, theirs) = (text::flattened(self), text::flattened(other));

@@ -7,12 +7,15 @@
 //! * [`latents`], [`subject`], [`history`]: what is pictured: latent values, a run with some of its data, its log.
 //! * [`image_figures`], [`latent_figures`]: the figures of the papers, made of these.
 //! * [`html`], [`figure`], [`page`], [`document`]: from figures to `report.html`.
+//! * [`comparison`], [`comparison_page`]: several runs side by side.
 //! * [`sheet`], [`scatter`]: pictures of data alone, for `unbraid data show`.
 
 pub mod animation;
 pub mod axis;
 pub mod canvas;
 pub mod colour;
+pub mod comparison;
+pub mod comparison_page;
 pub mod density;
 pub mod document;
 pub mod dots;

@@ -135,7 +135,7 @@ impl Svg {
             .as_ref()
             .map_or_else(String::new, |data| format!(" tabindex=\"0\" data-chart=\"{}\"", escape(data)));
         format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" style=\"max-width:{}px\" role=\"img\" \
+            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" style=\"--width:{width}px;max-width:{}px\" role=\"img\" \
              aria-label=\"{label}\"{data}>\n{}</svg>\n",
             short(self.width * 1.5),
             self.body
