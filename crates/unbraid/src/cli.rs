@@ -29,6 +29,10 @@ enum Command {
     Train(commands::train::TrainArgs),
     /// Score codes: how disentangled, complete, informative
     Evaluate(commands::evaluate::EvaluateArgs),
+    /// Draw the figures of a run and write its report.html
+    Report(commands::report::ReportArgs),
+    /// Put several runs side by side: settings, scores, curves, traversals
+    Compare(commands::compare::CompareArgs),
     /// List the set-ups of the papers, or show one
     Presets(commands::presets::PresetsArgs),
     /// Measure what a configuration costs on this machine
@@ -62,6 +66,8 @@ fn dispatch(command: Command) -> Outcome {
         Command::Data(command) => commands::data::run(command),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Presets(args) => commands::presets::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
     }

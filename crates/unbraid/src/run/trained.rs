@@ -4,11 +4,12 @@ use super::checkpoint::{self, Weights};
 use super::directory::read_config;
 use crate::config::Config;
 use crate::failure::{Failure, Outcome};
-use crate::model::{Inference, Network, Posteriors};
+use crate::model::{DiagonalGaussian, Inference, Network, Posteriors};
 use crate::prior::Prior;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, ArrayView2, ArrayViewMut3, Axis, Ix2, Ix4};
 use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
 use std::path::{Path, PathBuf};
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::random::Stream;
@@ -202,6 +203,41 @@ impl Run {
         self.decode(&self.latents_of(&self.encode(images)?))
     }
 
+    /// KL(q(z_i|x) || p(z_i)) of each unit in nats, mean over the images: continuous units first, then the categorical
+    /// ones. In closed form where there is one; else estimated from one sample of each posterior, drawn with `seed`.
+    pub fn divergences(&self, posteriors: &Posteriors, seed: u64) -> Vec<f64> {
+        let (images, units) = posteriors.mean.dim();
+        let device = self.network().device();
+        let mut divergences = vec![0.0; units];
+        if images > 0 && units > 0 {
+            let tensor =
+                |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
+            let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
+            let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
+            let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
+            let posterior = DiagonalGaussian::new(copied(&posteriors.mean), copied(&posteriors.log_variance));
+            let sample = posterior.sample(tensor(noise));
+            let each = floats(self.prior.divergence(&posterior, &sample).units);
+            for row in each.chunks_exact(units) {
+                divergences.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+            }
+            divergences.iter_mut().for_each(|sum| *sum /= images as f64);
+        }
+        let mut first = 0;
+        for &classes in self.categorical_units() {
+            let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+            // ln d + sum_k alpha_k ln alpha_k, where 0 ln 0 is 0.
+            let negative_entropy = |&share: &f32| match f64::from(share) {
+                share if share > 0.0 => share * share.ln(),
+                _ => 0.0,
+            };
+            let sum: f64 = own.iter().map(negative_entropy).sum();
+            divergences.push((classes as f64).ln() + sum / images.max(1) as f64);
+            first += classes;
+        }
+        divergences
+    }
+
     /// Latent values drawn from the prior, `[count, width]`; row `i` is a function of the seed and `i`. Of a categorical
     /// unit, each class is as likely as any other.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
@@ -210,8 +246,7 @@ impl Run {
         if units > 0 {
             // The rows of a prior's sample come one after the other, so that a longer one begins with a shorter one.
             let sample = self.prior.sample(Stream::new(seed, "samples from the prior").at(0), count);
-            let values: Vec<f32> =
-                sample.into_data().try_into_vec().expect("samples are in single precision");
+            let values = floats(sample);
             let sample = ArrayView2::from_shape((count, units), &values).expect("one value for each unit");
             latents.slice_axis_mut(Axis(1), (..units).into()).assign(&sample);
         }
@@ -245,4 +280,9 @@ impl Run {
             self.path.display()
         )))
     }
+}
+
+/// The values of a tensor.
+fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("all tensors are in single precision")
 }
