@@ -83,6 +83,11 @@ pub fn number(value: f64) -> String {
     })
 }
 
+/// A number with one decimal, never a negative zero: −2.0, 0.0, 1.2.
+pub fn one_decimal(value: f64) -> String {
+    minus(format!("{:.1}", (value * 10.0).round() / 10.0 + 0.0))
+}
+
 /// With a real minus sign.
 fn minus(text: String) -> String {
     text.replace('-', "−")
@@ -136,6 +141,7 @@ mod tests {
     fn numbers_have_about_four_digits() {
         let found = [0.0, 0.012_34, -1.5, 12.345, 123.45, 1234.5, 12_345_678.0, 1e-7].map(number);
         assert_eq!(found, ["0", "0.0123", "−1.500", "12.35", "123.5", "1234", "1.23e7", "1.00e−7"]);
+        assert_eq!([-1e-13, -2.04, 0.55, 3.0].map(one_decimal), ["0.0", "−2.0", "0.6", "3.0"]);
         assert_eq!([five_digits(1_234_567.0), five_digits(0.001_234_567)], [1_234_600.0, 0.001_234_6]);
     }
 }

@@ -18,7 +18,8 @@ pub fn draw(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: 
     assert_eq!(matrix.dim(), (rows.len(), columns.len()), "a name for each row and column");
     let widest =
         |names: &[String]| names.iter().map(|name| f64::from(text_width(name, WORD))).fold(0.0, f64::max);
-    let left = widest(rows) + 12.0;
+    // The page's font may be a little wider than ours.
+    let left = widest(rows) * 1.1 + 12.0;
     // Neighbouring names of columns must not touch.
     let cell = (CELL.0.max(widest(columns) + 8.0), CELL.1);
     let (_, largest) = extent(matrix.iter().copied());

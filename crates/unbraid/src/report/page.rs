@@ -127,14 +127,15 @@ fn scores(scores: Option<&StoredScores>) -> String {
     let Some(scores) = scores else { return String::new() };
     let about = &scores.about;
     let mut html = format!(
-        "<p>Computed at step {} from {} points for training and {} for testing, seed {}, {} of the posteriors.</p>\n\
+        "<p>Computed at step {} on the {}s of the posteriors of {} images for training and {} for testing, with seed \
+         {}.</p>\n\
          <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Score</th><th scope=\"col\" class=\"number\">Value\
          </th><th scope=\"col\">Better</th><th scope=\"col\">A good value says</th></tr></thead>\n<tbody>\n",
         about.step,
+        escape(&about.representation),
         thousands(about.train_points),
         thousands(about.test_points),
         about.seed,
-        escape(&about.representation),
     );
     for score in &scores.scores {
         let metric = registry::find(&score.name).ok();
