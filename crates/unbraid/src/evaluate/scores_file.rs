@@ -28,6 +28,9 @@ pub struct About {
     pub train_points: usize,
     /// Points that learners were judged on.
     pub test_points: usize,
+    /// Whether they come from the test split, which the run was not trained on.
+    #[serde(default)]
+    pub test_split: bool,
     /// Images that were encoded.
     pub images_encoded: usize,
     /// How long that took.
@@ -122,6 +125,7 @@ impl Outputs {
             seed: settings.seed,
             train_points: evaluation.codes.codes_train.nrows(),
             test_points: evaluation.codes.codes_test.nrows(),
+            test_split: evaluation.has_test_data,
             images_encoded: evaluation.encoded,
             encoding_seconds: evaluation.encoding_seconds,
             data_sha256,

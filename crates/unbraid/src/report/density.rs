@@ -41,7 +41,7 @@ impl Square {
 
 /// A density at every pixel of a square.
 pub fn evaluate(square: Square, density: impl Fn([f64; 2]) -> f64 + Sync) -> Array2<f64> {
-    square.with(square.points().into_par_iter().map(|point| density(point)).collect())
+    square.with(square.points().into_par_iter().map(&density).collect())
 }
 
 /// The aggregate posterior q(z) = 1/n sum_i q(z|x_i) of two Gaussian units with means and log-variances `[n, 2]`.
@@ -76,7 +76,7 @@ pub fn aggregate_posterior(
                 (0..2).map(|unit| component.precision[unit] * (z[unit] - component.mean[unit]).powi(2)).sum();
             component.height * (-exponent).exp()
         };
-        components.iter().map(density).sum()
+        components.iter().map(&density).sum()
     }
 }
 
