@@ -24,7 +24,9 @@ pub fn draw(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: 
     let cell = (CELL.0.max(widest(columns) + 8.0), CELL.1);
     let (_, largest) = extent(matrix.iter().copied());
     let largest = if largest > 0.0 { largest } else { 1.0 };
-    let width = (left + columns.len() as f64 * cell.0 + 4.0).max(f64::from(text_width(title, 13.0)) + 16.0);
+    // A title is bold, which our font is not.
+    let width =
+        (left + columns.len() as f64 * cell.0 + 4.0).max(f64::from(text_width(title, 13.0)) * 1.2 + 16.0);
     let label = describe(title, matrix, rows, columns);
     let mut svg = Svg::new(width, TOP + rows.len() as f64 * cell.1 + 6.0, label);
     svg.text((4.0, 15.0), Anchor::Start, "title", title);

@@ -108,11 +108,11 @@ fn left_out(subject: &Subject<'_>) -> String {
     }
 }
 
-/// The traversals in motion: each unit goes there and back.
+/// The traversals in motion: each continuous unit goes there and back.
 ///
 /// # Errors
 /// If images cannot be read.
-pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
+pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Option<Figure>> {
     const FRAMES: usize = 15;
     const COLUMNS: usize = 5;
     const GAP: usize = 8;
@@ -123,6 +123,9 @@ pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
     let zoom = 64_usize.div_ceil(shape.width.max(shape.height)).max(1);
     let start = subject.codes(1);
     let units: Vec<usize> = subject.continuous_by_divergence().take(2 * COLUMNS).collect();
+    if units.is_empty() {
+        return Ok(None);
+    }
     let films = units
         .iter()
         .map(|&unit| {
@@ -131,7 +134,7 @@ pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
         })
         .collect::<Outcome<Vec<Array4<f32>>>>()?;
     let cell = (shape.width * zoom + GAP, shape.height * zoom + GAP + WORDS);
-    let columns = COLUMNS.min(units.len().max(1));
+    let columns = COLUMNS.min(units.len());
     let frame = |time: usize| {
         let size = (columns * cell.0 + GAP, units.len().div_ceil(columns) * cell.1 + GAP);
         let mut canvas = Canvas::new(size.0, size.1);
@@ -144,12 +147,12 @@ pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
         }
         canvas
     };
-    Ok(Figure {
+    Ok(Some(Figure {
         name: "traversals",
         title: "The same in motion".to_owned(),
         caption: "Each unit goes over its range and back, those with the largest KL first.".to_owned(),
         drawing: Drawing::Animation(Animation::back_and_forth((0..FRAMES).map(frame).collect(), 10)),
-    })
+    }))
 }
 
 /// Originals, their reconstructions, and how far they are apart (Mushom 2020, Fig. 5.3).
