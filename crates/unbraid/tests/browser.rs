@@ -108,10 +108,9 @@ impl Browser {
 /// Once the frame is loaded, writes into the title how wide it is, how far its content hangs over, how many pictures it has
 /// and how many of them are broken, its smallest letters in pixels, and what a chart shows under the pointer.
 const PROBE: &str = r##"
-document.querySelector("iframe").addEventListener("load", async (event) => {
+document.querySelector("iframe").addEventListener("load", (event) => {
   const frame = event.target, page = frame.contentDocument, view = frame.contentWindow;
   const images = [...page.images];
-  await Promise.all(images.map((image) => image.decode().catch(() => {})));
   const size = (element) => {
     const svg = element.closest("svg.chart");
     const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;

@@ -124,6 +124,55 @@ fn latents_come_from_the_prior_of_the_run() {
     assert!((run.prior().quantile(0, 0.975) - 2.0 * 1.959_964).abs() < 1e-4);
 }
 
+/// The divergences of a run against the formulas, from the posteriors that it gives.
+#[test]
+fn divergences_are_those_of_the_posteriors() {
+    let bench = Bench::new();
+    let latents = "model.latents={ continuous = 2, categorical = [3, 2] }";
+    bench.train("run", &["--set", "training.steps=2", "--set", latents]).assert().success();
+    let run = Run::open(bench.path("run")).unwrap();
+    let data = open(&run.config().data, &Silent).unwrap();
+    let posteriors = run.encode(&images(data.as_ref())).unwrap();
+    let found = run.divergences(&posteriors, 0);
+    let count = posteriors.mean.nrows() as f64;
+    let mut expected = Vec::new();
+    for unit in 0..2 {
+        let pairs = posteriors
+            .mean
+            .column(unit)
+            .to_vec()
+            .into_iter()
+            .zip(posteriors.log_variance.column(unit).to_vec());
+        let each = pairs.map(|(mean, log)| {
+            let (mean, variance) = (f64::from(mean), f64::from(log).exp());
+            (mean * mean + variance - variance.ln() - 1.0) / 2.0
+        });
+        expected.push(each.sum::<f64>() / count);
+    }
+    for (columns, classes) in [(0..3, 3.0_f64), (3..5, 2.0)] {
+        let mut sum = 0.0;
+        for row in posteriors.probabilities.rows() {
+            let own: Vec<f64> = columns.clone().map(|class| f64::from(row[class])).collect();
+            assert!((own.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{own:?}");
+            // KL(p || uniform) = sum_k p_k ln(p_k d)
+            sum += own.iter().map(|share| share * (share * classes).ln()).sum::<f64>();
+        }
+        expected.push(sum / count);
+    }
+    assert_eq!(found.len(), 4);
+    for (found, expected) in found.iter().zip(&expected) {
+        // Single precision, at magnitudes up to one.
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+    // The most likely class has the largest probability.
+    for (row, classes) in posteriors.probabilities.rows().into_iter().zip(posteriors.categories.rows()) {
+        for (columns, &class) in [0..3, 3..5].into_iter().zip(classes) {
+            let own: Vec<f32> = columns.map(|column| row[column]).collect();
+            assert!(own.iter().all(|share| *share <= own[class as usize]));
+        }
+    }
+}
+
 #[test]
 fn an_unfinished_run_and_an_earlier_checkpoint_can_be_opened() {
     let bench = Bench::new();

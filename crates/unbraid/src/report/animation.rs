@@ -136,8 +136,9 @@ mod tests {
         let expected = animation.frames[0].picture().as_raw();
         let shown = frames[0].1.chunks(4).flat_map(|pixel| pixel[..3].to_vec());
         let error: f64 = shown.zip(expected).map(|(a, b)| f64::from(a.abs_diff(*b))).sum();
-        // 1024 colours in a palette of 256: neighbours are 8 apart, so that a good palette is off by a few.
-        assert!(error / (expected.len() as f64) < 8.0, "{error}");
+        // A palette of 6 x 7 x 6 fixed colours would be off by 255/20 in red, 255/24 in green and 255/10 in blue, which is
+        // halfway between two of them: 16 on average.
+        assert!(error / (expected.len() as f64) < 16.0, "{error}");
     }
 
     #[test]

@@ -36,7 +36,17 @@ impl Axis {
 
     /// Round values within the axis, about `count` of them, with how to write them.
     pub fn ticks(&self, count: usize) -> Vec<(f64, String)> {
-        let step = round_step((self.high - self.low) / count.max(1) as f64);
+        self.ticks_apart(count, 0.0)
+    }
+
+    /// The same for values that are numbers of things: whole ones.
+    pub fn whole_ticks(&self, count: usize) -> Vec<(f64, String)> {
+        self.ticks_apart(count, 1.0)
+    }
+
+    /// Ticks that are at least so far apart.
+    fn ticks_apart(&self, count: usize, least: f64) -> Vec<(f64, String)> {
+        let step = round_step(((self.high - self.low) / count.max(1) as f64).max(least));
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;
         (first..=last).map(|number| number as f64 * step).map(|value| (value, tick(value, step))).collect()
@@ -83,6 +93,11 @@ pub fn number(value: f64) -> String {
     })
 }
 
+/// A number with one decimal, never a negative zero: −2.0, 0.0, 1.2.
+pub fn one_decimal(value: f64) -> String {
+    minus(format!("{:.1}", (value * 10.0).round() / 10.0 + 0.0))
+}
+
 /// With a real minus sign.
 fn minus(text: String) -> String {
     text.replace('-', "−")
@@ -121,6 +136,8 @@ mod tests {
         assert_eq!(ticks(0.0, 300_000.0, 3), ["0", "100k", "200k", "300k"]);
         assert_eq!(ticks(0.0, 4000.0, 4), ["0", "1k", "2k", "3k", "4k"]);
         assert_eq!(ticks(0.0, 1200.0, 3), ["0", "500", "1.0k"]);
+        let whole = Axis::new((-0.5, 1.5), (0.0, 1.0)).whole_ticks(4);
+        assert_eq!(whole, [(0.0, "0".to_owned()), (1.0, "1".to_owned())]);
     }
 
     #[test]
@@ -136,6 +153,7 @@ mod tests {
     fn numbers_have_about_four_digits() {
         let found = [0.0, 0.012_34, -1.5, 12.345, 123.45, 1234.5, 12_345_678.0, 1e-7].map(number);
         assert_eq!(found, ["0", "0.0123", "−1.500", "12.35", "123.5", "1234", "1.23e7", "1.00e−7"]);
+        assert_eq!([-1e-13, -2.04, 0.55, 3.0].map(one_decimal), ["0.0", "−2.0", "0.6", "3.0"]);
         assert_eq!([five_digits(1_234_567.0), five_digits(0.001_234_567)], [1_234_600.0, 0.001_234_6]);
     }
 }

@@ -216,7 +216,9 @@ fn write_blocks(text: &mut String, rows: &[(String, Vec<String>)], runs: usize) 
     let widest =
         |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| text.chars().count()).max().unwrap_or(0);
     let key_width = widest(&mut rows.iter().map(|(key, _)| key)).min(42);
-    let cell = widest(&mut rows.iter().flat_map(|(_, values)| values)).clamp(6, 36);
+    // Three runs beside each other are worth more than the end of a long value.
+    let most = ((WIDTH - key_width) / runs.clamp(1, 3)).saturating_sub(2).max(6);
+    let cell = widest(&mut rows.iter().flat_map(|(_, values)| values)).clamp(6, most);
     let each = (WIDTH.saturating_sub(key_width) / (cell + 2)).max(1);
     for first in (0..runs).step_by(each) {
         let block = first..(first + each).min(runs);

@@ -1,5 +1,6 @@
 //! The density of two latent units over the plane (Mathieu et al. 2019, Fig. 3).
 
+use super::axis::one_decimal;
 use super::canvas::{Align, Canvas, FAINT_INK, INK};
 use super::colour::scale;
 use ndarray::{Array2, ArrayRef, Ix2};
@@ -93,7 +94,7 @@ pub fn draw(square: Square, panels: &[(&str, Array2<f64>)]) -> Canvas {
         }
         for (share, value) in [(0.0, square.low), (0.5, (square.low + square.high) / 2.0), (1.0, square.high)]
         {
-            let (along, text) = ((share * side as f64) as usize, format!("{value:.1}").replace('-', "−"));
+            let (along, text) = ((share * side as f64) as usize, one_decimal(value));
             canvas.text(&text, left + along, MARGIN + side + 14, 12.0, Align::Centre, FAINT_INK);
             if place == 0 {
                 canvas.text(&text, left - 6, MARGIN + side - along, 12.0, Align::Right, FAINT_INK);

@@ -68,7 +68,7 @@ fn draw(subject: &Subject<'_>, history: &History, scores: Option<&StoredScores>)
         figures.images.push(latent_figures::points_of_the_plane(subject)?);
     } else {
         figures.traversals.push(image_figures::traversal_from_image(subject)?);
-        figures.traversals.push(image_figures::animated_traversal(subject)?);
+        figures.traversals.extend(image_figures::animated_traversal(subject)?);
         figures.traversals.push(image_figures::traversal_from_prior(subject)?);
         figures.traversals.extend(image_figures::plane(subject)?);
         figures.images.push(image_figures::reconstructions(subject)?);

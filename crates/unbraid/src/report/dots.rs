@@ -20,7 +20,7 @@ pub fn unit_against_factor(title: &str, factor: &str, points: &[(f64, f64)]) -> 
     let words: Vec<&str> = words.iter().step_by(step).map(String::as_str).collect();
     let label = format!("{title}: mean of the unit for values of {factor}: {}", words.join(", "));
     let names = Names { title, horizontal: factor, label: &label };
-    let mut frame = Frame::new(names, (low - 0.5, high + 0.5), (bottom - margin, top + margin));
+    let mut frame = Frame::counting(names, (low - 0.5, high + 0.5), (bottom - margin, top + margin));
     frame.inside(|svg, x, y| {
         let place = |point: &(f64, f64)| (x.place(point.0 + spread(point.1)), y.place(point.1));
         svg.path(&path_of_dots(points.iter().map(place)), "dots", &series_style(0));

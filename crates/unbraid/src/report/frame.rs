@@ -40,6 +40,20 @@ pub struct Frame {
 impl Frame {
     /// A frame over these ranges.
     pub fn new(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        Self::with_ticks(names, x, y, |axis| axis.ticks(4))
+    }
+
+    /// A frame whose horizontal axis counts.
+    pub fn counting(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        Self::with_ticks(names, x, y, |axis| axis.whole_ticks(4))
+    }
+
+    fn with_ticks(
+        names: Names<'_>,
+        x: (f64, f64),
+        y: (f64, f64),
+        ticks: impl Fn(&Axis) -> Vec<(f64, String)>,
+    ) -> Self {
         let mut svg = Svg::new(WIDTH, HEIGHT, names.label);
         let x = Axis::new(x, (LEFT, WIDTH - RIGHT));
         let y = Axis::new(y, (HEIGHT - BOTTOM, TOP));
@@ -49,7 +63,7 @@ impl Frame {
             svg.line((LEFT, place), (WIDTH - RIGHT, place), "grid");
             svg.text((LEFT - 5.0, place + 4.0), Anchor::End, "tick", &text);
         }
-        for (value, text) in x.ticks(4) {
+        for (value, text) in ticks(&x) {
             let place = x.place(value);
             svg.line((place, y.from), (place, y.from + 4.0), "axis");
             // A word at the very end would be cut off.

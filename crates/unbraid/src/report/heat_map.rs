@@ -18,12 +18,15 @@ pub fn draw(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: 
     assert_eq!(matrix.dim(), (rows.len(), columns.len()), "a name for each row and column");
     let widest =
         |names: &[String]| names.iter().map(|name| f64::from(text_width(name, WORD))).fold(0.0, f64::max);
-    let left = widest(rows) + 12.0;
+    // The page's font may be a little wider than ours.
+    let left = widest(rows) * 1.1 + 12.0;
     // Neighbouring names of columns must not touch.
     let cell = (CELL.0.max(widest(columns) + 8.0), CELL.1);
     let (_, largest) = extent(matrix.iter().copied());
     let largest = if largest > 0.0 { largest } else { 1.0 };
-    let width = (left + columns.len() as f64 * cell.0 + 4.0).max(f64::from(text_width(title, 13.0)) + 16.0);
+    // A title is bold, which our font is not.
+    let width =
+        (left + columns.len() as f64 * cell.0 + 4.0).max(f64::from(text_width(title, 13.0)) * 1.2 + 16.0);
     let label = describe(title, matrix, rows, columns);
     let mut svg = Svg::new(width, TOP + rows.len() as f64 * cell.1 + 6.0, label);
     svg.text((4.0, 15.0), Anchor::Start, "title", title);

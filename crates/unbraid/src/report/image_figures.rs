@@ -1,6 +1,7 @@
 //! Figures made of images: data, reconstructions, samples, traversals.
 
 use super::animation::Animation;
+use super::axis::one_decimal;
 use super::canvas::{Align, Canvas};
 use super::figure::{Drawing, Figure};
 use super::gallery::{Gallery, Row};
@@ -75,12 +76,8 @@ pub fn traversal(subject: &Subject<'_>, start: &Array2<f32>) -> Outcome<Gallery>
         let images = subject.run().decode(&latents)?;
         rows.push(Row { label: layout.name(unit), note: format!("KL {divergence:.2}"), images });
     }
-    let captions = common_range(subject).map_or_else(Vec::new, |range| {
-        steps(range, TRAVERSAL_STEPS)
-            .into_iter()
-            .map(|value| format!("{value:.1}").replace('-', "−"))
-            .collect()
-    });
+    let captions = common_range(subject)
+        .map_or_else(Vec::new, |range| steps(range, TRAVERSAL_STEPS).into_iter().map(one_decimal).collect());
     Ok(Gallery { columns, rows, captions })
 }
 
@@ -94,7 +91,9 @@ fn common_range(subject: &Subject<'_>) -> Option<(f64, f64)> {
 
 fn range_in_words(subject: &Subject<'_>) -> String {
     match common_range(subject) {
-        Some((low, high)) => format!("from {low:.1} (left) to {high:.1} (right)").replace('-', "−"),
+        Some((low, high)) => {
+            format!("from {} (left) to {} (right)", one_decimal(low), one_decimal(high))
+        }
         None => "over the range of its prior, or through its classes".to_owned(),
     }
 }
@@ -109,11 +108,11 @@ fn left_out(subject: &Subject<'_>) -> String {
     }
 }
 
-/// The traversals in motion: each unit goes there and back.
+/// The traversals in motion: each continuous unit goes there and back.
 ///
 /// # Errors
 /// If images cannot be read.
-pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
+pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Option<Figure>> {
     const FRAMES: usize = 15;
     const COLUMNS: usize = 5;
     const GAP: usize = 8;
@@ -124,6 +123,9 @@ pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
     let zoom = 64_usize.div_ceil(shape.width.max(shape.height)).max(1);
     let start = subject.codes(1);
     let units: Vec<usize> = subject.continuous_by_divergence().take(2 * COLUMNS).collect();
+    if units.is_empty() {
+        return Ok(None);
+    }
     let films = units
         .iter()
         .map(|&unit| {
@@ -132,7 +134,7 @@ pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
         })
         .collect::<Outcome<Vec<Array4<f32>>>>()?;
     let cell = (shape.width * zoom + GAP, shape.height * zoom + GAP + WORDS);
-    let columns = COLUMNS.min(units.len().max(1));
+    let columns = COLUMNS.min(units.len());
     let frame = |time: usize| {
         let size = (columns * cell.0 + GAP, units.len().div_ceil(columns) * cell.1 + GAP);
         let mut canvas = Canvas::new(size.0, size.1);
@@ -145,12 +147,12 @@ pub fn animated_traversal(subject: &Subject<'_>) -> Outcome<Figure> {
         }
         canvas
     };
-    Ok(Figure {
+    Ok(Some(Figure {
         name: "traversals",
         title: "The same in motion".to_owned(),
         caption: "Each unit goes over its range and back, those with the largest KL first.".to_owned(),
         drawing: Drawing::Animation(Animation::back_and_forth((0..FRAMES).map(frame).collect(), 10)),
-    })
+    }))
 }
 
 /// Originals, their reconstructions, and how far they are apart (Mushom 2020, Fig. 5.3).
@@ -206,9 +208,12 @@ pub fn samples(subject: &Subject<'_>) -> Outcome<Vec<Figure>> {
     for part in latents.axis_chunks_iter(Axis(0), 500) {
         decoded = decoded + mean_of(&subject.run().decode(&part)?) * (part.nrows() as f32 / MEAN_OF as f32);
     }
+    let data = mean_of(&pictures);
+    // Small shapes that move leave little anywhere; on a common scale both can be seen and compared.
+    let brightest = data.iter().chain(&decoded).fold(f32::MIN_POSITIVE, |most, &value| most.max(value));
     let rows = vec![
-        mean("mean of the data", pictures.len_of(Axis(0)), mean_of(&pictures)),
-        mean("mean of samples", MEAN_OF, decoded),
+        mean("mean of the data", pictures.len_of(Axis(0)), data / brightest),
+        mean("mean of samples", MEAN_OF, decoded / brightest),
     ];
     let figure = |name: &'static str, title: &str, caption: &str, drawing: Drawing| Figure {
         name,
@@ -229,7 +234,7 @@ pub fn samples(subject: &Subject<'_>) -> Outcome<Vec<Figure>> {
         figure(
             "means",
             "Mean images",
-            "Where the data and the samples have their mass.",
+            "Where the data and the samples have their mass, on a common scale on which the largest value is white.",
             Drawing::Gallery(Gallery { columns: 1, rows, captions: Vec::new() }),
         ),
     ])
@@ -291,7 +296,7 @@ pub fn plane(subject: &Subject<'_>) -> Outcome<Option<Figure>> {
     let start = subject.codes(1);
     let latents = subject.layout().grid(&start.row(0), (across, &values), (up, &heights));
     let row = Row { label: String::new(), note: String::new(), images: subject.run().decode(&latents)? };
-    let ends = |values: &[f64]| format!("{:.1} to {:.1}", values[0], values[GRID - 1]).replace('-', "−");
+    let ends = |values: &[f64]| format!("{} to {}", one_decimal(values[0]), one_decimal(values[GRID - 1]));
     Ok(Some(Figure {
         name: "plane",
         title: format!("Units {across} and {up} together"),

@@ -1,6 +1,6 @@
 //! Curves over a common axis, with the numbers under the pointer.
 
-use super::axis::five_digits;
+use super::axis::{five_digits, number};
 use super::colour::{SERIES, hex};
 use super::frame::{Frame, Names, series_style};
 use super::svg::{Svg, path_through};
@@ -28,7 +28,7 @@ pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
     let thin: Vec<Series> = series.iter().map(thinned).collect();
     let reach = |axis: fn(&(f64, f64)) -> f64, settled: bool| {
         let values = thin.iter().flat_map(|series| {
-            let skip = if settled { (series.points.len() as f64 * BEGINNING).ceil() as usize } else { 0 };
+            let skip = if settled { (series.points.len() as f64 * BEGINNING) as usize } else { 0 };
             // A curve of one point has no beginning.
             series.points.iter().skip(skip.min(series.points.len().saturating_sub(1))).map(axis)
         });
@@ -37,7 +37,10 @@ pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
     let x = reach(|point| point.0, false);
     let (low, high) = reach(|point| point.1, true);
     let margin = (high - low) * 0.05;
-    let last = |series: &Series| series.points.last().map(|point| super::axis::number(point.1));
+    let last = |series: &Series| {
+        let finite = series.points.iter().rev().find(|point| point.1.is_finite());
+        finite.map(|point| number(point.1))
+    };
     let ends: Vec<String> =
         thin.iter().filter_map(|series| Some(format!("{} {}", series.name, last(series)?))).collect();
     let label = format!("Curve of {title}, ending at {}", ends.join(", "));
@@ -56,8 +59,11 @@ pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
         .iter()
         .enumerate()
         .map(|(place, series)| {
+            // A gap has nothing to show under the pointer.
+            let known = |point: &&(f64, f64)| point.0.is_finite() && point.1.is_finite();
+            let finite: Vec<(f64, f64)> = series.points.iter().filter(known).copied().collect();
             let part = |axis: fn(&(f64, f64)) -> f64| -> Vec<f64> {
-                series.points.iter().map(axis).map(five_digits).collect()
+                finite.iter().map(axis).map(five_digits).collect()
             };
             let colour = hex(SERIES[place % SERIES.len()]);
             json!({ "name": series.name, "colour": colour, "x": part(|point| point.0), "y": part(|point| point.1) })

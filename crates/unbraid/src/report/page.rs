@@ -126,15 +126,18 @@ fn summary(content: &Content<'_>) -> String {
 fn scores(scores: Option<&StoredScores>) -> String {
     let Some(scores) = scores else { return String::new() };
     let about = &scores.about;
+    let tested = match about.test_points {
+        0 => String::new(),
+        points => format!(" for training and {} for testing", thousands(points)),
+    };
     let mut html = format!(
-        "<p>Computed at step {} from {} points for training and {} for testing, seed {}, {} of the posteriors.</p>\n\
+        "<p>Computed at step {} on the {}s of the posteriors of {} images{tested}, with seed {}.</p>\n\
          <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Score</th><th scope=\"col\" class=\"number\">Value\
          </th><th scope=\"col\">Better</th><th scope=\"col\">A good value says</th></tr></thead>\n<tbody>\n",
         about.step,
-        thousands(about.train_points),
-        thousands(about.test_points),
-        about.seed,
         escape(&about.representation),
+        thousands(about.train_points),
+        about.seed,
     );
     for score in &scores.scores {
         let metric = registry::find(&score.name).ok();
