@@ -29,6 +29,22 @@ enum Command {
     Train(commands::train::TrainArgs),
     /// Score codes: how disentangled, complete, informative
     Evaluate(commands::evaluate::EvaluateArgs),
+    /// Measure a model: likelihood, rate and distortion, active units
+    Measure(commands::measure::MeasureArgs),
+    /// Turn images into a table of codes
+    Encode(commands::encode::EncodeArgs),
+    /// Turn codes into images
+    Decode(commands::decode::DecodeArgs),
+    /// Draw new images from a model
+    Sample(commands::sample::SampleArgs),
+    /// Show images beside what a model makes of them
+    Reconstruct(commands::reconstruct::ReconstructArgs),
+    /// Show what each latent unit does
+    Traverse(commands::traverse::TraverseArgs),
+    /// Change an image by setting latent units
+    Edit(commands::edit::EditArgs),
+    /// Show the way from one image to another
+    Interpolate(commands::interpolate::InterpolateArgs),
     /// List the set-ups of the papers, or show one
     Presets(commands::presets::PresetsArgs),
     /// Measure what a configuration costs on this machine
@@ -61,6 +77,14 @@ fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Data(command) => commands::data::run(command),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Measure(args) => commands::measure::run(&args),
+        Command::Encode(args) => commands::encode::run(&args),
+        Command::Decode(args) => commands::decode::run(&args),
+        Command::Sample(args) => commands::sample::run(&args),
+        Command::Reconstruct(args) => commands::reconstruct::run(&args),
+        Command::Traverse(args) => commands::traverse::run(&args),
+        Command::Edit(args) => commands::edit::run(&args),
+        Command::Interpolate(args) => commands::interpolate::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Presets(args) => commands::presets::run(&args),
         Command::Bench(args) => commands::bench::run(&args),

@@ -3,6 +3,15 @@
 pub mod bench;
 mod configuration;
 pub mod data;
+pub mod decode;
+pub mod edit;
+pub mod encode;
 pub mod evaluate;
+pub mod interpolate;
+pub mod measure;
+mod model;
 pub mod presets;
+pub mod reconstruct;
+pub mod sample;
 pub mod train;
+pub mod traverse;

@@ -28,6 +28,8 @@ pub struct Posteriors {
     pub log_variance: Array2<f32>,
     /// The most likely class of each categorical unit, `[images, categorical units]`.
     pub categories: Array2<i64>,
+    /// The probabilities of all classes of all categorical units, one unit after the other, `[images, classes]`.
+    pub probabilities: Array2<f32>,
 }
 
 /// A network that only computes.
@@ -67,13 +69,15 @@ impl Inference {
             mean: Array2::zeros((count, units)),
             log_variance: Array2::zeros((count, units)),
             categories: Array2::zeros((count, blueprint.categorical.len())),
+            probabilities: Array2::zeros((count, blueprint.categorical.iter().sum())),
         };
         let batches = rows_of(&mut posteriors.mean, self.images)
             .into_iter()
             .zip(rows_of(&mut posteriors.log_variance, self.images))
             .zip(rows_of(&mut posteriors.categories, self.images))
+            .zip(rows_of(&mut posteriors.probabilities, self.images))
             .enumerate();
-        share_out(batches, |(batch, ((mean, log_variance), categories))| {
+        share_out(batches, |(batch, (((mean, log_variance), categories), probabilities))| {
             let present = self.images.min(count - batch * self.images);
             let mut pixels = vec![0.0; self.images * shape.values()];
             for (place, image) in pixels.chunks_exact_mut(shape.values()).take(present).enumerate() {
@@ -88,6 +92,10 @@ impl Inference {
                 posterior.categorical.iter().map(Categorical::most_likely_classes).collect();
             for (image, row) in categories.chunks_exact_mut(classes.len().max(1)).enumerate() {
                 row.iter_mut().zip(&classes).for_each(|(place, unit)| *place = unit[image] as i64);
+            }
+            if !posterior.categorical.is_empty() {
+                let units = posterior.categorical.iter().map(Categorical::probabilities).collect();
+                copy(Tensor::cat(units, 1), probabilities);
             }
             progress.advance(present as u64);
             Ok(())

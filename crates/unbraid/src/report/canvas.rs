@@ -31,7 +31,7 @@ pub enum Align {
 }
 
 /// A picture in the making.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Canvas {
     picture: RgbImage,
 }
@@ -134,11 +134,11 @@ impl Canvas {
         width.ceil() as usize
     }
 
-    /// Writes the picture as PNG.
+    /// The picture as a PNG file.
     ///
     /// # Errors
-    /// If the file cannot be written, or exists and is to be kept.
-    pub fn save(&self, path: &Path, existing: Existing) -> Outcome {
+    /// If it is empty, or larger than a PNG can be.
+    pub fn png(&self) -> Outcome<Vec<u8>> {
         let mut png = Vec::new();
         PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
             .write_image(
@@ -147,9 +147,16 @@ impl Canvas {
                 self.picture.height(),
                 ExtendedColorType::Rgb8,
             )
-            .map_err(|error| {
-                Failure::run(format!("{}: cannot encode the picture: {error}", path.display()))
-            })?;
+            .map_err(|error| Failure::run(format!("cannot encode a picture: {error}")))?;
+        Ok(png)
+    }
+
+    /// Writes the picture as PNG.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or exists and is to be kept.
+    pub fn save(&self, path: &Path, existing: Existing) -> Outcome {
+        let png = self.png()?;
         files::write(path, existing, |file| file.write_all(&png))
     }
 }

@@ -4,8 +4,9 @@ use super::checkpoint::{self, Weights};
 use super::directory::read_config;
 use crate::config::Config;
 use crate::failure::{Failure, Outcome};
-use crate::model::{Inference, Network, Posteriors};
-use burn::tensor::Device;
+use crate::model::{DiagonalGaussian, Inference, Network, Posteriors};
+use crate::prior::Prior;
+use burn::tensor::{Device, Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, ArrayViewMut3, Axis, Ix2, Ix4};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -38,6 +39,7 @@ pub struct Run {
     config: Config,
     step: u64,
     inference: Inference,
+    prior: Prior,
 }
 
 impl Run {
@@ -70,8 +72,11 @@ impl Run {
         let foreign = |error| Failure::Input(anyhow::Error::from(error).context(file.display().to_string()));
         let mut network =
             Network::new(&config.model, shape, config.seed, &Device::flex()).map_err(foreign)?;
-        network.set_state(state).map_err(foreign)?;
-        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network) })
+        let continuous = network.blueprint().units;
+        let mut prior =
+            Prior::new(&config.model.prior, continuous, None, &Device::flex()).map_err(foreign)?;
+        network.set_state(prior.set_state(state).map_err(foreign)?).map_err(foreign)?;
+        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network), prior })
     }
 
     /// The run directory.
@@ -107,6 +112,11 @@ impl Run {
     /// The network itself.
     pub fn network(&self) -> &Network {
         self.inference.network()
+    }
+
+    /// The prior of the continuous units.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
     }
 
     /// q(z|x) of images `[images, height, width, channels]` with values from 0 to 1.
@@ -193,15 +203,54 @@ impl Run {
         self.decode(&self.latents_of(&self.encode(images)?))
     }
 
+    /// KL(q(z_i|x) || p(z_i)) of each unit in nats, mean over the images: continuous units first, then the categorical
+    /// ones. In closed form where there is one; else estimated from one sample of each posterior, drawn with `seed`.
+    pub fn divergences(&self, posteriors: &Posteriors, seed: u64) -> Vec<f64> {
+        let (images, units) = posteriors.mean.dim();
+        let device = self.network().device();
+        let mut divergences = vec![0.0; units];
+        if images > 0 && units > 0 {
+            let tensor =
+                |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
+            let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
+            let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
+            let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
+            let posterior = DiagonalGaussian::new(copied(&posteriors.mean), copied(&posteriors.log_variance));
+            let sample = posterior.sample(tensor(noise));
+            let each = floats(self.prior.divergence(&posterior, &sample).units);
+            for row in each.chunks_exact(units) {
+                divergences.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+            }
+            divergences.iter_mut().for_each(|sum| *sum /= images as f64);
+        }
+        let mut first = 0;
+        for &classes in self.categorical_units() {
+            let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+            // ln d + sum_k alpha_k ln alpha_k, where 0 ln 0 is 0.
+            let negative_entropy = |&share: &f32| match f64::from(share) {
+                share if share > 0.0 => share * share.ln(),
+                _ => 0.0,
+            };
+            let sum: f64 = own.iter().map(negative_entropy).sum();
+            divergences.push((classes as f64).ln() + sum / images.max(1) as f64);
+            first += classes;
+        }
+        divergences
+    }
+
     /// Latent values drawn from the prior, `[count, width]`; row `i` is a function of the seed and `i`. Of a categorical
     /// unit, each class is as likely as any other.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
-        let moment = Stream::new(seed, "samples from the prior").at(0);
+        let stream = Stream::new(seed, "samples from the prior");
+        let categories = Stream::new(seed, "categories from the prior").at(0);
         let mut latents = Array2::zeros((count, self.network().blueprint().latent_width()));
         for (row, mut values) in latents.rows_mut().into_iter().enumerate() {
-            let mut generator = moment.lane(row as u64).generator();
+            let mut generator = categories.lane(row as u64).generator();
             let mut first = self.units();
-            values.iter_mut().take(first).for_each(|value| *value = StandardNormal.sample(&mut generator));
+            if first > 0 {
+                let drawn = floats(self.prior.sample(stream.at(row as u64), 1));
+                values.iter_mut().zip(drawn).for_each(|(value, drawn)| *value = drawn);
+            }
             for &classes in self.categorical_units() {
                 values[first + generator.random_range(0..classes)] = 1.0;
                 first += classes;
@@ -228,4 +277,9 @@ impl Run {
             self.path.display()
         )))
     }
+}
+
+/// The values of a tensor.
+fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("all tensors are in single precision")
 }

@@ -1,0 +1,124 @@
+//! The alphabet of pages: escaped text, data URIs, and the frame around a page.
+
+use std::fmt::Write;
+
+/// Text that may stand in HTML, SVG or a quoted attribute, whatever it contains.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // Neither HTML nor XML has a place for other control characters.
+            control if control.is_control() && !matches!(control, '\n' | '\t') => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// A file as an address that needs no server.
+pub fn data_uri(media_type: &str, bytes: &[u8]) -> String {
+    format!("data:{media_type};base64,{}", base64(bytes))
+}
+
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place)) as usize & 63];
+            text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
+const STYLE: &str = include_str!("../../assets/page.css");
+const SCRIPT: &str = include_str!("../../assets/page.js");
+/// How charts look, in a page and as files.
+pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");
+
+/// A part of a page with a heading that the contents lead to.
+#[derive(Debug)]
+pub struct Section {
+    /// What addresses it within the page: a plain word.
+    pub id: &'static str,
+    /// Its heading.
+    pub heading: &'static str,
+    /// Its content, as HTML.
+    pub content: String,
+}
+
+/// A whole page that makes no request: everything it shows is in it, and its policy forbids the browser to fetch more.
+/// Sections without content are left out.
+pub fn page(title: &str, summary: &str, sections: &[Section]) -> String {
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src \
+         'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"unbraid {}\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>\n{STYLE}{CHART_STYLE}</style>\n\
+         </head>\n<body>\n<header>\n<h1>{title}</h1>\n{summary}<nav aria-label=\"Contents\">\n",
+        env!("CARGO_PKG_VERSION"),
+        title = escape(title),
+    );
+    let filled = || sections.iter().filter(|section| !section.content.is_empty());
+    for section in filled() {
+        let _ = writeln!(html, "<a href=\"#{}\">{}</a>", section.id, escape(section.heading));
+    }
+    html.push_str("</nav>\n</header>\n<main>\n");
+    for Section { id, heading, content } in filled() {
+        let heading = escape(heading);
+        let _ = writeln!(
+            html,
+            "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{heading}</h2>\n\
+             {content}</section>"
+        );
+    }
+    let _ = write!(html, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The test vectors of RFC 4648, section 10.
+    #[test]
+    fn base64_matches_its_definition() {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+        assert_eq!(data_uri("image/png", &[0xfb, 0xff]), "data:image/png;base64,+/8=");
+    }
+
+    #[test]
+    fn nothing_escapes_from_text() {
+        assert_eq!(
+            escape("<img src='x' onerror=\"a&b\">\u{0}\n"),
+            "&lt;img src=&#39;x&#39; onerror=&quot;a&amp;b&quot;&gt;\u{fffd}\n"
+        );
+        let section = Section { id: "a", heading: "A & B", content: "<p>x</p>\n".to_owned() };
+        let empty = Section { id: "b", heading: "Nothing", content: String::new() };
+        let page = page("</title><script>alert(1)</script>", "", &[section, empty]);
+        assert!(page.contains("&lt;/title&gt;&lt;script&gt;alert(1)") && !page.contains("<script>alert"));
+        assert!(page.contains("A &amp; B") && !page.contains("Nothing"));
+    }
+}
