@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 /// Arguments of `unbraid edit`.
 #[derive(Args, Debug)]
+#[command(override_usage = "unbraid edit [OPTIONS] RUN --image FILE --set UNIT=VALUE -o FILE.png")]
 #[command(after_help = "\
 Example: unbraid edit runs/photos --image a.jpg --set 3=1.5 -o edited.png
 

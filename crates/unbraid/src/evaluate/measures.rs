@@ -53,13 +53,13 @@ pub struct Measures {
     pub log_likelihood: f64,
     /// Its standard error, from one image to the next.
     pub log_likelihood_error: f64,
-    /// I(x; z) from below.
+    /// I(x; z): its expectation is at most that.
     pub mutual_information_lower: f64,
-    /// I(x; z) from above.
+    /// I(x; z): its expectation is at least that.
     pub mutual_information_upper: f64,
-    /// Total correlation of the aggregate posterior, by the estimate that tends to be too small.
+    /// Total correlation of the aggregate posterior, the smaller of two estimates.
     pub total_correlation_lower: f64,
-    /// By the one that tends to be too large.
+    /// The larger one.
     pub total_correlation_upper: f64,
     /// Continuous units whose mean varies by more than [`ACTIVE`].
     pub active_units: usize,
@@ -176,10 +176,14 @@ impl Measures {
             ("elbo", self.elbo, "nats: -(rate + distortion)"),
             ("log_likelihood", self.log_likelihood, "nats: ln p(x), importance-weighted"),
             ("log_likelihood_error", self.log_likelihood_error, "its standard error over images"),
-            ("mutual_information_lower", self.mutual_information_lower, "nats: I(x; z) is at least this"),
-            ("mutual_information_upper", self.mutual_information_upper, "and at most this, on average"),
-            ("total_correlation_lower", self.total_correlation_lower, "nats: of q(z), erring low"),
-            ("total_correlation_upper", self.total_correlation_upper, "the same, erring high"),
+            (
+                "mutual_information_lower",
+                self.mutual_information_lower,
+                "nats: I(x; z) from below, on average",
+            ),
+            ("mutual_information_upper", self.mutual_information_upper, "the same from above"),
+            ("total_correlation_lower", self.total_correlation_lower, "nats: of q(z), the smaller estimate"),
+            ("total_correlation_upper", self.total_correlation_upper, "the larger; more images: closer"),
             ("active_units", self.active_units as f64, "variance of the mean above 0.01"),
         ]
     }
