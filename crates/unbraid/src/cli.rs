@@ -31,6 +31,10 @@ enum Command {
     Evaluate(commands::evaluate::EvaluateArgs),
     /// Measure a model: likelihood, rate and distortion, active units
     Measure(commands::measure::MeasureArgs),
+    /// Draw the figures of a run and write its report.html
+    Report(commands::report::ReportArgs),
+    /// Put several runs side by side: settings, scores, curves, traversals
+    Compare(commands::compare::CompareArgs),
     /// Turn images into a table of codes
     Encode(commands::encode::EncodeArgs),
     /// Turn codes into images
@@ -86,6 +90,8 @@ fn dispatch(command: Command) -> Outcome {
         Command::Edit(args) => commands::edit::run(&args),
         Command::Interpolate(args) => commands::interpolate::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Presets(args) => commands::presets::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
     }

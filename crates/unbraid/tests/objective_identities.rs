@@ -417,6 +417,37 @@ fn running_covariances_remember() {
     assert!(restored.set_state(other).is_err());
 }
 
+/// Posteriors a thousand times narrower than the distances between them, far from the origin, in single precision: the
+/// same as every density written out in double precision.
+#[test]
+fn narrow_posteriors_lose_no_digits() {
+    let prior = standard_normal();
+    let mean: Vec<f32> = normal(21, BATCH * UNITS).into_iter().map(|value| 3.0 * value + 10.0).collect();
+    let log_variance: Vec<f32> = normal(22, BATCH * UNITS).into_iter().map(|value| value - 12.0).collect();
+    let shape = [BATCH, UNITS];
+    let posterior = DiagonalGaussian::new(tensor(mean.clone(), shape), tensor(log_variance.clone(), shape));
+    let evidence = evidence(&prior, posterior, 23);
+    let z = floats(evidence.sample.clone());
+    let at = |values: &[f32], row: usize, unit: usize| f64::from(values[row * UNITS + unit]);
+    let density = |i: usize, j: usize, unit: usize| {
+        let (deviation, logarithm) = (at(&z, i, unit) - at(&mean, j, unit), at(&log_variance, j, unit));
+        -0.5 * (deviation * deviation * (-logarithm).exp() + logarithm + (2.0 * std::f64::consts::PI).ln())
+    };
+    let log_mean = |values: &dyn Fn(usize) -> f64| {
+        let largest = (0..BATCH).map(values).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = (0..BATCH).map(|j| (values(j) - largest).exp()).sum();
+        largest + sum.ln() - ((BATCH * IMAGES) as f64).ln()
+    };
+    let mut expected = 0.0;
+    for i in 0..BATCH {
+        let joint = log_mean(&|j| (0..UNITS).map(|unit| density(i, j, unit)).sum());
+        let marginals: f64 = (0..UNITS).map(|unit| log_mean(&|j| density(i, j, unit))).sum();
+        expected += (joint - marginals) / BATCH as f64;
+    }
+    let found = number(&TotalCorrelation(Estimator::Mws).value(&evidence));
+    assert_near("total correlation", found, expected, 1e-4 * expected.abs());
+}
+
 /// Gaussian codes of known covariance: the stratified estimate approaches -1/2 ln det(correlation), from closer with a
 /// larger batch; the weighted one is off by about (D - 1) ln N whatever the batch.
 #[test]

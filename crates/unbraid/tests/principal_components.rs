@@ -215,3 +215,31 @@ fn what_pca_cannot_be_is_refused() {
         assert!(error.contains(key) && error.contains("expected"), "{set}: {error}");
     }
 }
+
+/// Principal components are a run like any other: encoded, scored, sampled and decoded by the same commands and calls.
+#[test]
+fn a_run_of_pca_is_evaluated_like_any_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let unbraid = |arguments: &[&str]| {
+        let mut command = assert_cmd::Command::cargo_bin("unbraid").unwrap();
+        command.current_dir(directory.path()).args(arguments).assert().success().get_output().stdout.clone()
+    };
+    let small = "data={ name = \"shapes\", scales = 2, orientations = 2, positions = 8 }";
+    let sets = ["--set", small, "--set", "training.batch_size=500", "--set", "model.latents.continuous=4"];
+    unbraid(&[&["train", "--quiet", "--preset", "pca", "--out", "run"][..], &sets].concat());
+    let few = ["--samples", "300", "--metrics", "mig,sap,dci", "--format", "json"];
+    let scores: Value = serde_json::from_slice(&unbraid(&[&["evaluate", "run"][..], &few].concat())).unwrap();
+    // Position is most of what varies, and PCA of translated shapes finds waves rather than positions.
+    let sap = scores["sap"].as_f64().unwrap();
+    assert!(scores["mig"].is_number() && (0.0..0.5).contains(&sap), "{scores}");
+
+    let run = unbraid::Run::open(directory.path().join("run")).unwrap();
+    let images = run.sample(3, 0).unwrap();
+    assert_eq!(images.dim(), (3, 64, 64, 1));
+    let again = run.reconstruct(&images).unwrap();
+    // What lies in the span of the components is encoded and decoded nearly unchanged: a posterior mean is the code
+    // times (variance - noise) / variance.
+    let error =
+        (&again - &images).mapv(|value| value * value).sum() / images.mapv(|value| value * value).sum();
+    assert!(error < 0.01, "{error}");
+}

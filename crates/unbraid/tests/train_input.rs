@@ -34,7 +34,7 @@ fn impossible_values_are_refused_before_anything_is_written() {
     bench.expect(&["train", "--config", "none.toml"], 2, &["none.toml", "cannot read"]);
     fs::write(bench.path("bad.toml"), "seed = = 3\n").unwrap();
     bench.expect(&["train", "--config", "bad.toml"], 2, &["bad.toml", "line 1"]);
-    bench.expect(&["train", "--device", "cuda"], 2, &["--device", "cuda", "cpu"]);
+    bench.expect(&["train", "--device", "cuda"], 2, &["--device", "cuda", "--features cuda"]);
     bench.expect(&["train", "--threads", "0"], 2, &["--threads", "found 0"]);
     bench.expect(&["train", "--set", "objective.beta"], 2, &["key=value"]);
     bench.expect(&["train", "--resume"], 2, &["--out"]);

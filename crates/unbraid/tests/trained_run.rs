@@ -109,6 +109,22 @@ fn samples_are_a_function_of_the_seed_and_their_number() {
 }
 
 #[test]
+fn latents_come_from_the_prior_of_the_run() {
+    let bench = Bench::new();
+    let prior = "model.prior={ name = \"anisotropic\", variances = [4.0, 0.25, 1.0] }";
+    bench.train("run", &["--set", "training.steps=1", "--set", prior]).assert().success();
+    let run = Run::open(bench.path("run")).unwrap();
+    let drawn = run.draw_latents(4000, 1);
+    for (unit, variance) in [4.0, 0.25, 1.0].into_iter().enumerate() {
+        let found = drawn.column(unit).iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / 4000.0;
+        // The mean of 4000 squares has a standard error of sqrt(2 / 4000) = 2.2 % of itself.
+        assert!((found / variance - 1.0).abs() < 0.11, "unit {unit}: {found} {variance}");
+    }
+    // The 97.5 % quantile of N(0, 4).
+    assert!((run.prior().quantile(0, 0.975) - 2.0 * 1.959_964).abs() < 1e-4);
+}
+
+#[test]
 fn an_unfinished_run_and_an_earlier_checkpoint_can_be_opened() {
     let bench = Bench::new();
     bench.train("run", &[]).assert().success();

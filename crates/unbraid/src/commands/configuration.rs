@@ -141,7 +141,7 @@ fn wgpu() -> Outcome<Device> {
 #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
 fn missing(feature: &str) -> Failure {
     Failure::input(format!(
-        "--device: found `{feature}`, which this build does not have; `cargo build --release --features {feature}` \
-         makes one that does"
+        "--device: found `{feature}`, expected `cpu`; `cargo build --release --features {feature}` makes a build that has \
+         both"
     ))
 }

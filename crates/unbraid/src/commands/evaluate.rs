@@ -108,28 +108,42 @@ fn score_run(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
         )));
     }
     let run = args.step.map_or_else(|| Run::open(path), |step| Run::open_at_step(path, step))?;
-    let outputs = Outputs::in_run(path)?;
     let metrics =
         if args.metrics.is_empty() { run.config().evaluation.metrics.clone() } else { args.metrics.clone() };
     let representation = args.representation.unwrap_or_default();
     let settings = Settings { metrics, seed: args.seed, samples, representation };
 
     let progress = TerminalProgress::new(args.quiet);
+    // Before any work, and again in the end: what is in the way should be known soon.
+    Outputs::in_run(path)?;
     let data = unbraid_data::open(&run.config().data, &progress)?;
     let hash = same_data(path, data.as_ref())?;
     let test = if args.test_split { Some(open_test_split(&run, &hash, &progress)?) } else { None };
-    let evaluation = evaluate(&run, data.as_ref(), test.as_deref(), &settings, &progress)?;
-    if !args.quiet {
+    score_and_write(&run, (data.as_ref(), test.as_deref()), hash, &settings, args.quiet)
+}
+
+/// Scores a run on data, and on a test split if there is one, and writes the results into its directory; `hash` is that of
+/// the data.
+pub(super) fn score_and_write(
+    run: &Run,
+    (data, test): (&dyn DataSet, Option<&dyn DataSet>),
+    hash: String,
+    settings: &Settings,
+    quiet: bool,
+) -> Outcome<Report> {
+    let outputs = Outputs::in_run(run.path())?;
+    let evaluation = evaluate(run, data, test, settings, &TerminalProgress::new(quiet))?;
+    if !quiet {
         log_line(&format!(
             "{}: {} images encoded in {:.1} s at step {}",
-            path.display(),
+            run.path().display(),
             evaluation.encoded,
             evaluation.encoding_seconds,
             run.step()
         ));
         outputs.replaced().iter().for_each(|replaced| log_line(replaced));
     }
-    outputs.write(&run, &settings, &evaluation, hash)?;
+    outputs.write(run, settings, &evaluation, hash)?;
     Ok(evaluation.report)
 }
 
@@ -151,7 +165,7 @@ fn open_test_split(run: &Run, hash: &str, progress: &TerminalProgress) -> Outcom
 }
 
 /// The hash of the data, which has to be what the run was trained on.
-fn same_data(path: &Path, data: &dyn DataSet) -> Outcome<String> {
+pub(super) fn same_data(path: &Path, data: &dyn DataSet) -> Outcome<String> {
     let found = data.fingerprint()?;
     match Meta::read(&path.join("meta.json")) {
         Some(meta) if meta.data_sha256 != found => Err(Failure::input(format!(

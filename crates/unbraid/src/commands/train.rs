@@ -1,6 +1,7 @@
 //! `unbraid train`.
 
 use super::configuration::{Compute, ComputeArgs, ConfigArgs};
+use super::finish::{self, Wanted};
 use crate::config::Config;
 use crate::failure::{Failure, Outcome};
 use crate::files::print;
@@ -33,6 +34,12 @@ pub struct TrainArgs {
     /// Remove the run in --out and start again
     #[arg(long, requires = "out", conflicts_with = "resume")]
     overwrite: bool,
+    /// Do not score the run once it is trained (evaluation.after_training = false)
+    #[arg(long)]
+    no_evaluation: bool,
+    /// Draw no figures and write no report.html (evaluation.report = false)
+    #[arg(long)]
+    no_report: bool,
     /// Show no progress
     #[arg(long)]
     quiet: bool,
@@ -72,7 +79,11 @@ pub fn run(args: &TrainArgs) -> Outcome {
         Some(data) => data,
         None => open_data(&config, args.quiet)?,
     };
-    compute.run(|| work(&run, &config, data.as_ref(), &compute, args.quiet))
+    let wanted = Wanted {
+        evaluation: config.evaluation.after_training && !args.no_evaluation,
+        report: config.evaluation.report && !args.no_report,
+    };
+    compute.run(|| work(&run, &config, data.as_ref(), &compute, wanted, args.quiet))
 }
 
 fn open_data(config: &Config, quiet: bool) -> Outcome<Box<dyn DataSet>> {
@@ -114,7 +125,14 @@ fn resolved(run: &RunDirectory, has_run: bool, given: Option<Config>, args: &Tra
 }
 
 /// Everything after the questions are settled.
-fn work(run: &RunDirectory, config: &Config, data: &dyn DataSet, compute: &Compute, quiet: bool) -> Outcome {
+fn work(
+    run: &RunDirectory,
+    config: &Config,
+    data: &dyn DataSet,
+    compute: &Compute,
+    wanted: Wanted,
+    quiet: bool,
+) -> Outcome {
     let steps = config.training.total_steps(data.len());
     let mut trainer = Trainer::new(config, data, &compute.device)?;
     let hash = data.fingerprint()?;
@@ -141,7 +159,7 @@ fn work(run: &RunDirectory, config: &Config, data: &dyn DataSet, compute: &Compu
     let step = trainer.steps_done();
     if step >= steps && Status::read(&run.status()).is_some_and(|status| status.state == State::Done) {
         log_line(&format!("{}: already finished after {step} steps", run.path().display()));
-        return Ok(());
+        return finish::finish(run.path(), data, &hash, finish::missing(run.path(), step, wanted), quiet);
     }
     run.prepare(config)?;
     describe(earlier, config, data, &hash, &trainer, compute).write(&run.meta())?;
@@ -163,7 +181,11 @@ fn work(run: &RunDirectory, config: &Config, data: &dyn DataSet, compute: &Compu
     match train(&mut trainer, config, steps, &mut journal) {
         Ok(Ending::Complete) => {
             journal.complete()?;
-            print(&summary(&journal, run, steps))
+            print(&summary(&journal, run, steps))?;
+            // All is saved; the weights that are on disk are those to be scored.
+            interrupt.end_at_once();
+            drop(trainer);
+            finish::finish(run.path(), data, &hash, wanted, quiet)
         }
         Ok(Ending::Interrupted) => Err(journal.interrupted()),
         Err(error) => Err(journal.failed(error)),

@@ -26,7 +26,7 @@ impl Config {
     /// Checks what depends on the data.
     ///
     /// # Errors
-    /// If a batch is larger than the data.
+    /// If a batch is larger than the data, or a metric needs factors that the data does not have.
     pub fn check_against(&self, data: &dyn DataSet) -> Result {
         let batch = self.training.batch_size;
         if batch > data.len() {
@@ -35,6 +35,14 @@ impl Config {
                 batch,
                 format!("at most {}, the number of images of `{}`", data.len(), data.name()),
             ));
+        }
+        // Better now than after a night of training.
+        let has_factors = data.factors().is_some_and(|space| !space.latent().is_empty());
+        let names = &self.evaluation.metrics;
+        let needy = |name: &&String| registry::find(name).is_ok_and(|metric| metric.needs.factors);
+        if let Some(name) = names.iter().find(needy).filter(|_| !has_factors) {
+            let expected = format!("metrics without factors, since `{}` has none", data.name());
+            return Err(ConfigError::value("evaluation.metrics", name, expected));
         }
         Ok(())
     }

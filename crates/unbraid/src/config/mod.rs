@@ -122,12 +122,22 @@ impl Default for TrainingConfig {
     }
 }
 
-/// What `unbraid evaluate` does unless it is told otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What is done with a run once it is trained.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EvaluationConfig {
     /// Metrics by name; all that apply if there are none.
     pub metrics: Vec<String>,
+    /// Whether `unbraid train` ends by scoring the run.
+    pub after_training: bool,
+    /// Whether `unbraid train` ends by drawing figures and writing `report.html`.
+    pub report: bool,
+}
+
+impl Default for EvaluationConfig {
+    fn default() -> Self {
+        Self { metrics: Vec::new(), after_training: true, report: true }
+    }
 }
 
 impl EvaluationConfig {
@@ -155,6 +165,11 @@ impl Config {
     pub fn fingerprint(&self) -> String {
         let training = Self { evaluation: EvaluationConfig::default(), ..self.clone() };
         Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Every value by its dotted key, such as `objective.beta`.
+    pub fn values(&self) -> std::collections::BTreeMap<String, String> {
+        text::flattened(self)
     }
 
     /// The keys in which two configurations differ, with both values, such as ``objective.beta: 4.0 and 6.0``.

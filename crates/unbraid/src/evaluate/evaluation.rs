@@ -39,6 +39,8 @@ pub struct Evaluation {
     pub report: Report,
     /// The points they were computed on. (Interventional scores drew from all images.)
     pub codes: Codes,
+    /// Whether the test points come from a data set of their own.
+    pub has_test_data: bool,
     /// How many images were encoded.
     pub encoded: usize,
     /// Seconds that took.
@@ -98,8 +100,9 @@ pub fn evaluate(
         ..Options::default()
     };
     let report = score(&settings.metrics, &codes, &options, progress).map_err(wrong)?;
+    let has_test_data = encoded_test.is_some();
     let encoded = encoded.len() + encoded_test.as_ref().map_or(0, Encoded::len);
-    Ok(Evaluation { report, codes, encoded, encoding_seconds })
+    Ok(Evaluation { report, codes, has_test_data, encoded, encoding_seconds })
 }
 
 /// Runs metrics by name, all that apply if there are none, and shows how far they are.

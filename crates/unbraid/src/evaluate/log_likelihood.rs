@@ -18,7 +18,8 @@ use unbraid_data::{DataError, DataSet};
 pub struct Sampling {
     /// K, the number of samples of each posterior.
     pub samples: usize,
-    /// Images that are decoded at once, which decides about memory and speed, not about the result.
+    /// Samples that are decoded at once, which decides about memory and speed and, but for rounding, not about the
+    /// result.
     pub rows: usize,
     /// All random numbers are functions of this one and the places of image and sample.
     pub seed: u64,

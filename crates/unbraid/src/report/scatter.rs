@@ -1,6 +1,7 @@
 //! Points of the plane, coloured by their first factor: how data of two values is shown.
 
-use super::canvas::{Align, Canvas, Colour, FAINT_INK, INK};
+use super::canvas::{Align, Canvas, FAINT_INK, INK};
+use super::colour::SERIES;
 use super::sheet::thousands;
 use crate::failure::Outcome;
 use unbraid_data::random::Stream;
@@ -8,16 +9,6 @@ use unbraid_data::{DataSet, FactorSpace};
 
 const SIDE: usize = 560;
 const MARGIN: usize = 40;
-/// Distinguishable with any common colour vision (Okabe and Ito, 2008).
-const PALETTE: [Colour; 7] = [
-    [0, 114, 178],
-    [230, 159, 0],
-    [0, 158, 115],
-    [204, 121, 167],
-    [213, 94, 0],
-    [86, 180, 233],
-    [150, 150, 60],
-];
 /// More points than this only make the picture black.
 const MOST_POINTS: usize = 20_000;
 
@@ -47,7 +38,7 @@ pub fn draw(data: &dyn DataSet) -> Outcome<Canvas> {
     canvas.fill(place(0.0) as usize, MARGIN, 1, SIDE, [220, 224, 230]);
     for (point, class) in points {
         // Up is positive, as in a graph.
-        canvas.disc((place(point[0]), place(-point[1])), 2.5, PALETTE[class as usize % PALETTE.len()]);
+        canvas.disc((place(point[0]), place(-point[1])), 2.5, SERIES[class as usize % SERIES.len()]);
     }
     let title = format!("{}: {} points", data.name(), thousands(data.len()));
     canvas.text(&title, MARGIN, MARGIN / 2, 20.0, Align::Left, INK);

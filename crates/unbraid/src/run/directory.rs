@@ -127,7 +127,7 @@ impl RunDirectory {
     /// Removes what a run wrote, and nothing else.
     fn clear(&self) -> Outcome {
         let own = [self.status(), self.config(), self.meta(), self.metrics(), self.log()];
-        let evaluation = ["scores.json", "codes.npz"].map(|name| self.path.join(name));
+        let evaluation = ["scores.json", "codes.npz", "report.html"].map(|name| self.path.join(name));
         for file in own.into_iter().chain(evaluation) {
             match fs::remove_file(&file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -136,7 +136,7 @@ impl RunDirectory {
                 _ => {}
             }
         }
-        for directory in [self.checkpoints(), self.tensorboard()] {
+        for directory in [self.checkpoints(), self.tensorboard(), self.path.join("figures")] {
             match fs::remove_dir_all(&directory) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(cannot("remove", &directory, &error));

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
+    /// Whether the next signal ends the process.
+    at_once: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -20,11 +22,11 @@ impl Interrupt {
     /// If the system does not let us.
     pub fn listen() -> Outcome<Self> {
         let interrupt = Self::default();
-        let again = Arc::new(AtomicBool::new(false));
+        let again = &interrupt.at_once;
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal finds `again` unset, then sets it.
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))
-                .and_then(|_| flag::register(signal, Arc::clone(&again)))
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(again))
+                .and_then(|_| flag::register(signal, Arc::clone(again)))
                 .and_then(|_| {
                     flag::register_usize(
                         signal,
@@ -35,6 +37,11 @@ impl Interrupt {
                 .map_err(|error| Failure::run(format!("cannot listen for signals: {error}")))?;
         }
         Ok(interrupt)
+    }
+
+    /// From now on the first signal ends the process: there is nothing left to save.
+    pub fn end_at_once(&self) {
+        self.at_once.store(true, Ordering::Relaxed);
     }
 
     /// The number of the signal that came, if one did.

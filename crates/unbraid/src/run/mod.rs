@@ -7,6 +7,8 @@
 //! meta.json        version, host, data hash, times    run.log        what happened, with times
 //! metrics.jsonl    one object for each logged step    tensorboard/   the same for TensorBoard
 //! checkpoints/     last.safetensors, step-*.safetensors, and the optimiser's state of the last
+//! scores.json, codes.npz        written by an evaluation
+//! report.html, figures/         written by a report
 //! ```
 
 mod checkpoint;
@@ -18,6 +20,7 @@ mod journal;
 mod log;
 mod meta;
 mod metrics;
+mod prior_range;
 mod status;
 mod tensorboard;
 mod trained;

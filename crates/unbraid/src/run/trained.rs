@@ -1,4 +1,4 @@
-//! A run opened to be used: its configuration and a network with the weights of one of its checkpoints.
+//! A run opened to be used: its configuration, and network and prior with the weights of one of its checkpoints.
 
 use super::checkpoint::{self, Weights};
 use super::directory::read_config;
@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::model::{DiagonalGaussian, Inference, Network, Posteriors};
 use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
-use ndarray::{Array2, Array4, ArrayRef, ArrayViewMut3, Axis, Ix2, Ix4};
+use ndarray::{Array2, Array4, ArrayRef, ArrayView2, ArrayViewMut3, Axis, Ix2, Ix4};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::path::{Path, PathBuf};
@@ -70,12 +70,12 @@ impl Run {
             checkpoint::read_weights(&file, &config.fingerprint())?;
         let shape = ImageShape::new(height, width, channels);
         let foreign = |error| Failure::Input(anyhow::Error::from(error).context(file.display().to_string()));
-        let mut network =
-            Network::new(&config.model, shape, config.seed, &Device::flex()).map_err(foreign)?;
-        let continuous = network.blueprint().units;
-        let mut prior =
-            Prior::new(&config.model.prior, continuous, None, &Device::flex()).map_err(foreign)?;
-        network.set_state(prior.set_state(state).map_err(foreign)?).map_err(foreign)?;
+        let device = Device::flex();
+        let units = config.model.latents.continuous;
+        let mut prior = Prior::new(&config.model.prior, units, None, &device).map_err(foreign)?;
+        let state = prior.set_state(state).map_err(foreign)?;
+        let mut network = Network::new(&config.model, shape, config.seed, &device).map_err(foreign)?;
+        network.set_state(state).map_err(foreign)?;
         Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network), prior })
     }
 
@@ -114,7 +114,7 @@ impl Run {
         self.inference.network()
     }
 
-    /// The prior of the continuous units.
+    /// The distribution of its continuous latent units.
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
@@ -241,16 +241,19 @@ impl Run {
     /// Latent values drawn from the prior, `[count, width]`; row `i` is a function of the seed and `i`. Of a categorical
     /// unit, each class is as likely as any other.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
-        let stream = Stream::new(seed, "samples from the prior");
-        let categories = Stream::new(seed, "categories from the prior").at(0);
+        let units = self.units();
         let mut latents = Array2::zeros((count, self.network().blueprint().latent_width()));
+        if units > 0 {
+            // The rows of a prior's sample come one after the other, so that a longer one begins with a shorter one.
+            let sample = self.prior.sample(Stream::new(seed, "samples from the prior").at(0), count);
+            let values = floats(sample);
+            let sample = ArrayView2::from_shape((count, units), &values).expect("one value for each unit");
+            latents.slice_axis_mut(Axis(1), (..units).into()).assign(&sample);
+        }
+        let classes_of_rows = Stream::new(seed, "classes from the prior").at(0);
         for (row, mut values) in latents.rows_mut().into_iter().enumerate() {
-            let mut generator = categories.lane(row as u64).generator();
-            let mut first = self.units();
-            if first > 0 {
-                let drawn = floats(self.prior.sample(stream.at(row as u64), 1));
-                values.iter_mut().zip(drawn).for_each(|(value, drawn)| *value = drawn);
-            }
+            let mut generator = classes_of_rows.lane(row as u64).generator();
+            let mut first = units;
             for &classes in self.categorical_units() {
                 values[first + generator.random_range(0..classes)] = 1.0;
                 first += classes;

@@ -27,6 +27,9 @@ batch_size = 8
 steps = 60
 log_every = 7
 checkpoint_every = 20
+[evaluation]
+after_training = false
+report = false
 "#;
 
 /// A temporary directory with the tiny configuration.

@@ -1,0 +1,168 @@
+//! Every metric of the registry on input that is constant, small, odd, incomplete or wrong.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod synthetic;
+
+use ndarray::{Array2, Axis};
+use synthetic::{codes, nearly_perfect, noise, run};
+use unbraid_metrics::registry::{self, Direction, Options};
+use unbraid_metrics::{Codes, MetricsError};
+
+#[test]
+fn constant_units_are_harmless() {
+    let codes = codes(|factors, _| Array2::from_elem((factors.nrows(), 3), 1.7));
+    let report = run(&codes);
+    for key in [
+        "mig",
+        "sap",
+        "sap_continuous",
+        "modularity",
+        "irs",
+        "factor_vae_score",
+        "dci_disentanglement",
+        "aam",
+    ] {
+        assert_eq!(report.get(key), Some(0.0), "{key}");
+    }
+    for key in ["gaussian_total_correlation", "gaussian_wasserstein_correlation", "mutual_info_score"] {
+        assert_eq!(report.get(key), Some(0.0), "{key}");
+    }
+    assert_eq!(report.get("explicitness"), Some(0.5));
+    // A constant unit beside good ones: the rest is judged as before.
+    let mut mixed = nearly_perfect();
+    mixed.codes_train.column_mut(3).fill(-0.3);
+    mixed.codes_test.column_mut(3).fill(-0.3);
+    assert!(run(&mixed).get("mig").unwrap() > 0.9);
+}
+
+#[test]
+fn small_and_odd_inputs_give_sound_numbers() {
+    let all = nearly_perfect();
+    let rows = |codes: &Codes, train: &[usize], test: &[usize]| Codes {
+        codes_train: codes.codes_train.select(Axis(0), train),
+        factors_train: codes.factors_train.select(Axis(0), train),
+        codes_test: codes.codes_test.select(Axis(0), test),
+        factors_test: codes.factors_test.select(Axis(0), test),
+        log_variance_train: codes.log_variance_train.as_ref().map(|array| array.select(Axis(0), train)),
+        clusters: codes.clusters.as_ref().map(|(a, b)| (a.select(Axis(0), train), b.select(Axis(0), test))),
+        factor_names: Vec::new(),
+    };
+    // Two points that differ in some factor.
+    let other = (1..1200).find(|&row| all.factors_train.row(row) != all.factors_train.row(0)).unwrap();
+    run(&rows(&all, &[0, other], &[0, 1]));
+    // Fewer points than bins, and classes that the test rows lack or have alone.
+    run(&rows(&all, &(0..11).collect::<Vec<_>>(), &(0..3).collect::<Vec<_>>()));
+    run(&rows(&all, &(0..3).collect::<Vec<_>>(), &(0..200).collect::<Vec<_>>()));
+    let one_class: Vec<usize> = (0..600).filter(|&row| all.factors_test[[row, 1]] == 2).collect();
+    run(&rows(&all, &(0..1200).collect::<Vec<_>>(), &one_class));
+    // A single factor, a single unit, both; a factor with one value beside others.
+    for (units, factors) in [(vec![0, 1, 2, 3], vec![1]), (vec![1], vec![0, 1, 2]), (vec![1], vec![1])] {
+        let mut small = rows(&all, &(0..300).collect::<Vec<_>>(), &(0..100).collect::<Vec<_>>());
+        small.codes_train = small.codes_train.select(Axis(1), &units);
+        small.codes_test = small.codes_test.select(Axis(1), &units);
+        small.log_variance_train = small.log_variance_train.map(|array| array.select(Axis(1), &units));
+        small.factors_train = small.factors_train.select(Axis(1), &factors);
+        small.factors_test = small.factors_test.select(Axis(1), &factors);
+        run(&small);
+    }
+    let mut still = all.clone();
+    still.factors_train.column_mut(0).fill(4);
+    still.factors_test.column_mut(0).fill(4);
+    assert!(run(&still).get("mig").unwrap() > 0.9);
+    // Huge and tiny scales.
+    for scale in [1e50, 1e-50, 1e-200] {
+        let mut scaled = all.clone();
+        scaled.codes_train.mapv_inplace(|value| value * scale);
+        scaled.codes_test.mapv_inplace(|value| value * scale);
+        run(&scaled);
+    }
+}
+
+#[test]
+fn bad_input_is_refused_by_every_metric() {
+    let good = nearly_perfect();
+    let spoil = |change: &dyn Fn(&mut Codes)| {
+        let mut bad = good.clone();
+        change(&mut bad);
+        for metric in registry::metrics() {
+            let error = registry::run(&[metric.name], &bad, &Options::default());
+            let message = error.err().map(|error| error.to_string());
+            assert!(message.is_some(), "{} accepts bad input", metric.name);
+        }
+    };
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
+        spoil(&|bad| bad.codes_train[[7, 1]] = value);
+    }
+    spoil(&|bad| bad.codes_train = bad.codes_train.select(Axis(0), &[0]));
+    let needs_labels = |change: &dyn Fn(&mut Codes)| {
+        let mut bad = good.clone();
+        change(&mut bad);
+        for metric in registry::metrics().iter().filter(|metric| metric.needs.factors) {
+            assert!(registry::run(&[metric.name], &bad, &Options::default()).is_err(), "{}", metric.name);
+        }
+    };
+    needs_labels(&|bad| bad.factors_train = bad.factors_train.select(Axis(0), &[0, 1, 2]));
+    needs_labels(&|bad| bad.factors_train.fill(3));
+    needs_labels(&|bad| bad.factors_train = Array2::zeros((1200, 0)));
+}
+
+#[test]
+fn missing_arrays_are_named() {
+    let codes = Codes::unlabelled(noise(50, 3, 0)).unwrap();
+    let error = registry::run(&["mig"], &codes, &Options::default()).unwrap_err();
+    assert_eq!(error.to_string(), "metric `mig` needs factors, which the codes do not have");
+    let names: Vec<&str> = registry::applicable(&codes).iter().map(|metric| metric.name).collect();
+    assert_eq!(
+        names,
+        ["gaussian_total_correlation", "gaussian_wasserstein_correlation", "mutual_info_score", "hoyer"]
+    );
+    let none: [&str; 0] = [];
+    assert_eq!(registry::run(&none, &codes, &Options::default()).unwrap().scores.len(), 4);
+}
+
+#[test]
+fn names_are_unique_and_forgiving() {
+    for metric in registry::metrics() {
+        assert_eq!(registry::find(metric.name).unwrap().name, metric.name);
+        assert_eq!(registry::find(&metric.name.replace('_', "-")).unwrap().name, metric.name);
+        assert!(metric.direction != Direction::Lower || metric.range.0 == 0.0);
+        assert!(!metric.meaning.is_empty() && !metric.keys.is_empty());
+    }
+    assert_eq!(registry::find("beta_vae").unwrap().name, "beta_vae_score");
+    let Err(MetricsError::UnknownMetric { suggestion: Some(hint), .. }) = registry::find("mgi") else {
+        panic!("an unknown metric");
+    };
+    assert!(hint.contains("mig"), "{hint}");
+    assert!(registry::find("zzzz").unwrap_err().to_string().contains("there are beta_vae_score, "));
+}
+
+/// The keys that the evaluation command promises.
+#[test]
+fn json_has_the_promised_keys() {
+    let json = serde_json::to_value(run(&nearly_perfect())).unwrap();
+    for key in [
+        "beta_vae_score",
+        "factor_vae_score",
+        "mig",
+        "sap",
+        "sap_continuous",
+        "dci_disentanglement",
+        "dci_completeness",
+        "dci_informativeness_train",
+        "dci_informativeness_test",
+        "modularity",
+        "explicitness",
+        "irs",
+        "gaussian_total_correlation",
+        "gaussian_wasserstein_correlation",
+        "gaussian_wasserstein_correlation_norm",
+        "mutual_info_score",
+        "hoyer",
+    ] {
+        assert!(json[key].is_number(), "{key}");
+    }
+    for key in ["mutual_information", "sap_matrix", "dci_importance", "irs_matrix"] {
+        let rows = json["details"][key].as_array().unwrap();
+        assert_eq!((rows.len(), rows[0].as_array().unwrap().len()), (4, 3), "{key}");
+    }
+}

@@ -1,0 +1,131 @@
+//! A figure: something drawn, with a name, a title and a sentence, as files and as a part of a page.
+
+use super::animation::Animation;
+use super::canvas::Canvas;
+use super::gallery::Gallery;
+use super::html::{data_uri, escape};
+use super::svg::Svg;
+use crate::failure::Outcome;
+use crate::files::Existing;
+use std::path::Path;
+
+/// What is drawn.
+#[derive(Debug)]
+pub enum Drawing {
+    /// Rows of images: PNG.
+    Gallery(Gallery),
+    /// Charts of one size: SVG.
+    Charts(Vec<Svg>),
+    /// Charts of sizes of their own: SVG.
+    Matrices(Vec<Svg>),
+    /// A picture: PNG.
+    Picture(Canvas),
+    /// A moving picture: GIF.
+    Animation(Animation),
+}
+
+/// A figure.
+#[derive(Debug)]
+pub struct Figure {
+    /// The name of its file, without an ending.
+    pub name: &'static str,
+    /// Its title.
+    pub title: String,
+    /// What it shows and how to read it.
+    pub caption: String,
+    /// What is drawn.
+    pub drawing: Drawing,
+}
+
+impl Figure {
+    /// The name of its file.
+    pub fn file(&self) -> String {
+        let ending = match self.drawing {
+            Drawing::Gallery(_) | Drawing::Picture(_) => "png",
+            Drawing::Charts(_) | Drawing::Matrices(_) => "svg",
+            Drawing::Animation(_) => "gif",
+        };
+        format!("{}.{ending}", self.name)
+    }
+
+    /// Writes it into a directory, in place of an earlier one.
+    ///
+    /// # Errors
+    /// If it cannot be encoded or written.
+    pub fn save(&self, directory: &Path) -> Outcome {
+        let path = directory.join(self.file());
+        match &self.drawing {
+            Drawing::Gallery(gallery) => gallery.draw(&self.title).save(&path, Existing::Replace),
+            Drawing::Picture(canvas) => canvas.save(&path, Existing::Replace),
+            Drawing::Animation(animation) => animation.save(&path, Existing::Replace),
+            Drawing::Charts(charts) | Drawing::Matrices(charts) => match charts.as_slice() {
+                [chart] => chart.save(&path, Existing::Replace),
+                charts => Svg::grid(charts, 3, self.title.clone()).save(&path, Existing::Replace),
+            },
+        }
+    }
+
+    /// As a part of a page.
+    ///
+    /// # Errors
+    /// If a picture cannot be encoded.
+    pub fn html(&self) -> Outcome<String> {
+        let title = escape(&self.title);
+        let content = match &self.drawing {
+            Drawing::Gallery(gallery) => gallery.html(&self.title)?,
+            Drawing::Charts(charts) => inline("charts", charts),
+            Drawing::Matrices(charts) => inline("wide", charts),
+            Drawing::Picture(canvas) => paper(&title, canvas, &data_uri("image/png", &canvas.png()?)),
+            Drawing::Animation(animation) => {
+                let Some(still) = animation.frames.first() else { return Ok(String::new()) };
+                let moving = paper(&title, still, &data_uri("image/gif", &animation.gif()?));
+                let still = data_uri("image/png", &still.png()?);
+                // Who asked for less motion sees the first frame.
+                format!(
+                    "<picture><source media=\"(prefers-reduced-motion:reduce)\" srcset=\"{still}\">{moving}</picture>\n"
+                )
+            }
+        };
+        let caption = escape(&self.caption);
+        Ok(format!("<figure>\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n{content}</figure>\n"))
+    }
+}
+
+fn inline(class: &str, charts: &[Svg]) -> String {
+    let charts: String = charts.iter().map(Svg::inline).collect();
+    format!("<div class=\"{class}\">\n{charts}</div>\n")
+}
+
+fn paper(title: &str, canvas: &Canvas, source: &str) -> String {
+    let (width, height) = canvas.picture().dimensions();
+    format!("<img class=\"paper\" width=\"{width}\" height=\"{height}\" alt=\"{title}\" src=\"{source}\">\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_escaped_and_files_have_the_right_ending() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut figure = Figure {
+            name: "a",
+            title: "<script>".to_owned(),
+            caption: "x < y & \"z\"".to_owned(),
+            drawing: Drawing::Charts(vec![Svg::new(10.0, 10.0, ""), Svg::new(20.0, 10.0, "")]),
+        };
+        let html = figure.html().unwrap();
+        assert!(html.contains("<h3>&lt;script&gt;</h3>") && html.contains("x &lt; y &amp; &quot;z&quot;"));
+        assert!(!html.contains("<script>"));
+        for (drawing, file) in [
+            (Drawing::Picture(Canvas::new(3, 2)), "a.png"),
+            (Drawing::Animation(Animation { frames: vec![Canvas::new(3, 2)], delay: 1 }), "a.gif"),
+            (Drawing::Matrices(vec![Svg::new(1.0, 1.0, "")]), "a.svg"),
+        ] {
+            figure.drawing = drawing;
+            figure.save(directory.path()).unwrap();
+            assert!(directory.path().join(file).is_file(), "{file}");
+            assert!(figure.html().unwrap().contains("<figure>"));
+        }
+    }
+}

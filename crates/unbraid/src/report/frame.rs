@@ -1,0 +1,96 @@
+//! The frame that charts share: title, axes with ticks and a legend.
+
+use super::axis::Axis;
+use super::canvas::text_width;
+use super::colour::{SERIES, hex};
+use super::svg::{Anchor, Svg};
+
+/// Charts are this wide in their own units, so that their words can be read on a phone.
+pub const WIDTH: f64 = 320.0;
+const HEIGHT: f64 = 200.0;
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 10.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 34.0;
+const LEGEND_LINE: f64 = 16.0;
+const LEGEND_SIZE: f32 = 11.0;
+
+/// What a chart is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// Above the chart.
+    pub title: &'a str,
+    /// Below the horizontal axis.
+    pub horizontal: &'a str,
+    /// What it shows, for those who cannot see it.
+    pub label: &'a str,
+}
+
+/// A chart with axes, ready to be drawn into.
+#[derive(Debug)]
+pub struct Frame {
+    /// The drawing.
+    pub svg: Svg,
+    /// From left to right.
+    pub x: Axis,
+    /// From bottom to top.
+    pub y: Axis,
+}
+
+impl Frame {
+    /// A frame over these ranges.
+    pub fn new(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        let mut svg = Svg::new(WIDTH, HEIGHT, names.label);
+        let x = Axis::new(x, (LEFT, WIDTH - RIGHT));
+        let y = Axis::new(y, (HEIGHT - BOTTOM, TOP));
+        svg.text((LEFT, TOP - 9.0), Anchor::Start, "title", names.title);
+        for (value, text) in y.ticks(4) {
+            let place = y.place(value);
+            svg.line((LEFT, place), (WIDTH - RIGHT, place), "grid");
+            svg.text((LEFT - 5.0, place + 4.0), Anchor::End, "tick", &text);
+        }
+        for (value, text) in x.ticks(4) {
+            let place = x.place(value);
+            svg.line((place, y.from), (place, y.from + 4.0), "axis");
+            // A word at the very end would be cut off.
+            let anchor = if place > WIDTH - RIGHT - 12.0 { Anchor::End } else { Anchor::Middle };
+            svg.text((place, y.from + 15.0), anchor, "tick", &text);
+        }
+        svg.line((LEFT, y.from), (WIDTH - RIGHT, y.from), "axis");
+        svg.text(((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 5.0), Anchor::Middle, "tick", names.horizontal);
+        Self { svg, x, y }
+    }
+
+    /// Draws within the axes; what leaves them is cut.
+    pub fn inside(&mut self, draw: impl FnOnce(&mut Svg, &Axis, &Axis)) {
+        let (x, y) = (self.x, self.y);
+        let (corner, size) = ((x.from, y.to), (x.to - x.from, y.from - y.to));
+        self.svg.clipped(corner, size, |svg| draw(svg, &x, &y));
+    }
+
+    /// Names of the series below the chart, in as many lines as they need.
+    pub fn legend<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        let (mut x, mut line) = (LEFT, 0.0);
+        for (place, name) in names.into_iter().enumerate() {
+            // The font of the page is not known here; ours is wider than most.
+            let width = f64::from(text_width(name, LEGEND_SIZE)) + 28.0;
+            if x > LEFT && x + width > WIDTH {
+                (x, line) = (LEFT, line + 1.0);
+            }
+            let y = HEIGHT + 6.0 + line * LEGEND_LINE;
+            self.svg.path(&format!("M{x} {y}h14"), "curve", &series_style(place));
+            self.svg.text((x + 18.0, y + 4.0), Anchor::Start, "tick", name);
+            x += width;
+        }
+        self.svg.set_height(HEIGHT + (line + 1.0) * LEGEND_LINE);
+    }
+}
+
+/// How the curve at this place of a list looks: its own colour, and dashes from the second time around.
+pub fn series_style(place: usize) -> String {
+    let colour = hex(SERIES[place % SERIES.len()]);
+    match place / SERIES.len() {
+        0 => format!("stroke:{colour}"),
+        round => format!("stroke:{colour};stroke-dasharray:{} 3", 2 + 3 * round),
+    }
+}

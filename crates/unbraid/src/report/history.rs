@@ -1,0 +1,136 @@
+//! `metrics.jsonl` as curves.
+
+use super::lines::{self, Series};
+use super::svg::Svg;
+use crate::failure::{Failure, Outcome};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What was logged while a run trained.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    steps: Vec<f64>,
+    /// Each key without `train/`, with a value for each step; NaN where a row lacks it.
+    columns: Vec<(String, Vec<f64>)>,
+}
+
+impl History {
+    /// Reads a file; one that is missing has no rows, and a last row that is still being written does not count.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has a row that is no JSON object with a step.
+    pub fn read(path: &Path) -> Outcome<Self> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(Failure::input(format!("{}: cannot read it: {error}", path.display()))),
+        };
+        Self::parse(&text)
+            .map_err(|(line, found)| Failure::input(format!("{}, line {line}: {found}", path.display())))
+    }
+
+    fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let mut rows: Vec<Map<String, Value>> = Vec::new();
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            match serde_json::from_str::<Map<String, Value>>(line) {
+                Ok(row) if row.get("step").is_some_and(Value::is_number) => rows.push(row),
+                _ if !line.ends_with('\n') => {}
+                Ok(_) => return Err((number + 1, "found no `step`, expected one in every row".to_owned())),
+                Err(error) => return Err((number + 1, format!("expected a JSON object: {error}"))),
+            }
+        }
+        let keys: BTreeSet<&String> =
+            rows.iter().flat_map(Map::keys).filter(|key| key.starts_with("train/")).collect();
+        let number =
+            |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let mut columns: Vec<(String, Vec<f64>)> = keys
+            .into_iter()
+            .map(|key| (key["train/".len()..].to_owned(), rows.iter().map(|row| number(row, key)).collect()))
+            .collect();
+        columns.sort_by_cached_key(|(name, _)| rank(name));
+        Ok(Self { steps: rows.iter().map(|row| number(row, "step")).collect(), columns })
+    }
+
+    /// Whether nothing was logged.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() || self.columns.is_empty()
+    }
+
+    /// The last value of a key, such as `kl`.
+    pub fn last(&self, key: &str) -> Option<f64> {
+        self.columns.iter().find(|(name, _)| name == key).and_then(|(_, values)| values.last().copied())
+    }
+
+    /// The names of the losses: everything but the divergences of single units, the total first.
+    pub fn losses(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str()).filter(|name| unit_of(name).is_none())
+    }
+
+    /// One curve by its name.
+    pub fn series(&self, key: &str, name: &str) -> Option<Series> {
+        let (_, values) = self.columns.iter().find(|(column, _)| column == key)?;
+        let points = self.steps.iter().copied().zip(values.iter().copied()).collect();
+        Some(Series { name: name.to_owned(), points })
+    }
+
+    /// A chart for each loss, and one for the divergences of all units (Dupont 2018, Fig. 7).
+    pub fn charts(&self) -> Vec<Svg> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let one = |name: &str| Some(lines::draw(name, "step", &[self.series(name, name)?]));
+        let units: Vec<Series> =
+            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_of(name)?)).collect();
+        let divergences = (!units.is_empty()).then(|| lines::draw("KL of each unit", "step", &units));
+        self.losses().filter_map(one).chain(divergences).collect()
+    }
+}
+
+/// The unit that a key is about: `kl_unit/3` is `3`, `kl_categorical/0` is `c0`.
+fn unit_of(key: &str) -> Option<String> {
+    let categorical = key.strip_prefix("kl_categorical/").map(|unit| format!("c{unit}"));
+    key.strip_prefix("kl_unit/").map(str::to_owned).or(categorical)
+}
+
+/// What is minimised first, then its parts, then schedules, then units by number.
+fn rank(key: &str) -> (usize, usize, String) {
+    let place = ["loss", "reconstruction", "kl"].iter().position(|first| *first == key);
+    let group = match place {
+        Some(place) => place,
+        None if unit_of(key).is_none() => 3 + usize::from(key.starts_with("schedule/")),
+        None => 5 + usize::from(key.starts_with("kl_categorical/")),
+    };
+    let number = key.rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    (group, number, key.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = r#"{"step":10,"train/kl_unit/10":0.5,"train/kl_unit/2":0.25,"train/kl":3,"train/loss":9,"train/tc":1,"images_per_second":5}
+{"step":20,"train/kl_unit/10":0.4,"train/kl_unit/2":0.2,"train/kl":2,"train/loss":8,"train/reconstruction":6,"images_per_second":5}
+{"step":30,"train/kl":"#;
+
+    #[test]
+    fn columns_are_in_order_and_gaps_are_no_numbers() {
+        let history = History::parse(ROWS).unwrap();
+        assert_eq!(history.steps, [10.0, 20.0], "the row being written does not count");
+        let names: Vec<&str> = history.columns.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["loss", "reconstruction", "kl", "tc", "kl_unit/2", "kl_unit/10"]);
+        assert_eq!(history.losses().collect::<Vec<_>>(), ["loss", "reconstruction", "kl", "tc"]);
+        assert_eq!(history.last("kl"), Some(2.0));
+        assert!(history.series("reconstruction", "r").unwrap().points[0].1.is_nan());
+        assert_eq!(history.charts().len(), 5);
+    }
+
+    #[test]
+    fn a_damaged_row_is_named() {
+        let (line, found) = History::parse("{\"step\":1}\nnonsense\n{\"step\":2}\n").unwrap_err();
+        assert!(line == 2 && found.contains("JSON"), "{found}");
+        assert_eq!(History::parse("{\"loss\":1}\n").unwrap_err().0, 1);
+        assert!(History::parse("").unwrap().is_empty());
+        assert!(History::read(Path::new("no/such/file")).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,188 @@
+//! `report.html`: everything about a run on one page.
+
+use super::axis::number;
+use super::figure::Figure;
+use super::history::History;
+use super::html::{Section, escape, page};
+use super::sheet::thousands;
+use super::subject::Subject;
+use crate::evaluate::scores_file::StoredScores;
+use crate::failure::Outcome;
+use crate::run::{Meta, State, Status};
+use std::fmt::Write;
+use unbraid_metrics::registry::{self, Direction};
+
+/// The figures of a report, by section.
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// What each unit does.
+    pub traversals: Vec<Figure>,
+    /// What the model makes of images, and which it makes up.
+    pub images: Vec<Figure>,
+    /// How training went.
+    pub training: Vec<Figure>,
+    /// What the latent units look like.
+    pub latents: Vec<Figure>,
+    /// What the latent units know of the factors.
+    pub factors: Vec<Figure>,
+}
+
+impl Figures {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Figure> {
+        let Self { traversals, images, training, latents, factors } = self;
+        [traversals, images, training, latents, factors].into_iter().flatten()
+    }
+}
+
+/// What a report is made of.
+#[derive(Debug)]
+pub struct Content<'a> {
+    /// The run and its data.
+    pub subject: &'a Subject<'a>,
+    /// What was logged.
+    pub history: &'a History,
+    /// The scores, if it was evaluated.
+    pub scores: Option<&'a StoredScores>,
+    /// The figures.
+    pub figures: &'a Figures,
+}
+
+/// The page.
+///
+/// # Errors
+/// If a picture cannot be encoded.
+pub fn write(content: &Content<'_>) -> Outcome<String> {
+    let run = content.subject.run();
+    let name = run_name(run.path());
+    let section = |id, heading, content| Section { id, heading, content };
+    let figures = content.figures;
+    let sections = [
+        section("traversals", "What each unit does", all(&figures.traversals)?),
+        section("scores", "Scores", scores(content.scores)),
+        section("factors", "Units and factors", all(&figures.factors)?),
+        section("images", "Images", all(&figures.images)?),
+        section("training", "Training", all(&figures.training)?),
+        section("latents", "Latent space", all(&figures.latents)?),
+        section("configuration", "Configuration", configuration(content)),
+    ];
+    Ok(page(&name, &summary(content), &sections))
+}
+
+/// What a run is called: the name of its directory.
+pub fn run_name(path: &std::path::Path) -> String {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    full.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn all(figures: &[Figure]) -> Outcome<String> {
+    figures.iter().map(Figure::html).collect()
+}
+
+/// What it is in a sentence, and the numbers that people look for first.
+fn summary(content: &Content<'_>) -> String {
+    let subject = content.subject;
+    let (run, data) = (subject.run(), subject.data());
+    let config = run.config();
+    let mut html = format!(
+        "<p>{} on {} ({} images of {}), seed {}, after {} steps.</p>\n<dl class=\"facts\">\n",
+        escape(config.objective.name()),
+        escape(data.name()),
+        thousands(data.len()),
+        data.shape(),
+        config.seed,
+        thousands(run.step() as usize)
+    );
+    let mut fact = |name: &str, value: String| {
+        let _ = writeln!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
+    };
+    for (key, name) in [
+        ("mig", "MIG"),
+        ("dci_disentanglement", "DCI disentanglement"),
+        ("sap", "SAP"),
+        ("factor_vae_score", "FactorVAE score"),
+    ] {
+        if let Some(value) = content.scores.and_then(|scores| scores.get(key)) {
+            fact(name, number(value));
+        }
+    }
+    for (key, name) in [("reconstruction", "reconstruction, nats"), ("kl", "KL, nats")] {
+        if let Some(value) = content.history.last(key) {
+            fact(name, number(value));
+        }
+    }
+    let units = subject.layout().continuous();
+    let active = (0..units).filter(|&unit| subject.is_active(unit)).count();
+    fact("active units", format!("{active} of {units}"));
+    html.push_str("</dl>\n");
+    if let Some(Status { state, step, steps, .. }) = Status::read(&run.path().join("status.json"))
+        && state != State::Done
+    {
+        let _ = writeln!(html, "<p>The run has not finished: it stands at step {step} of {steps}.</p>");
+    }
+    html
+}
+
+fn scores(scores: Option<&StoredScores>) -> String {
+    let Some(scores) = scores else { return String::new() };
+    let about = &scores.about;
+    let mut html = format!(
+        "<p>Computed at step {} from {} points for training and {} for testing, seed {}, {} of the posteriors.</p>\n\
+         <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Score</th><th scope=\"col\" class=\"number\">Value\
+         </th><th scope=\"col\">Better</th><th scope=\"col\">A good value says</th></tr></thead>\n<tbody>\n",
+        about.step,
+        thousands(about.train_points),
+        thousands(about.test_points),
+        about.seed,
+        escape(&about.representation),
+    );
+    for score in &scores.scores {
+        let metric = registry::find(&score.name).ok();
+        for (place, (key, value)) in score.values.iter().enumerate() {
+            let meaning = metric.filter(|_| place == 0).map_or("", |metric| metric.meaning);
+            let _ = writeln!(
+                html,
+                "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"meaning\">{}</td></tr>",
+                escape(&key.replace('_', " ")),
+                number(*value),
+                better(metric.map(|metric| metric.direction)),
+                escape(meaning)
+            );
+        }
+    }
+    html.push_str("</tbody>\n</table></div>\n");
+    html
+}
+
+/// Which way is good, as a word.
+pub fn better(direction: Option<Direction>) -> &'static str {
+    match direction {
+        Some(Direction::Higher) => "higher",
+        Some(Direction::Lower) => "lower",
+        Some(Direction::Neither) | None => "",
+    }
+}
+
+fn configuration(content: &Content<'_>) -> String {
+    let run = content.subject.run();
+    let mut html = format!("<pre>{}</pre>\n", escape(&run.config().to_toml()));
+    if let Some(meta) = Meta::read(&run.path().join("meta.json")) {
+        html.push_str(
+            "<h3 style=\"margin-top:1.25rem\">How it was made</h3>\n<div class=\"scroll\"><table><tbody>\n",
+        );
+        let ended = meta.finished.unwrap_or_else(|| "not yet".to_owned());
+        for (key, value) in [
+            ("unbraid", meta.version),
+            ("machine", meta.host),
+            ("device", format!("{}, {} threads", meta.device, meta.threads)),
+            ("trained values", thousands(meta.parameters)),
+            ("began", meta.started),
+            ("finished", ended),
+            ("SHA-256 of the data", meta.data_sha256),
+        ] {
+            let _ = writeln!(html, "<tr><th scope=\"row\">{key}</th><td>{}</td></tr>", escape(&value));
+        }
+        html.push_str("</tbody></table></div>\n");
+    }
+    html
+}
