@@ -51,6 +51,7 @@ fn wrong_images_units_and_outputs_are_refused() {
         (edit("a.png", "0"), &["expected UNIT=VALUE"]),
         (vec!["traverse", "run", "--unit", "7", "-o", "o.png"], &["unit 7: no such unit", "has 2, 0 to 1"]),
         (vec!["traverse", "run", "--range", "3", "-o", "o.png"], &["expected two numbers as in -3..3"]),
+        (vec!["traverse", "run", "--corrupt", "invert", "-o", "o.png"], &["--corrupt", "expected --image"]),
         (vec!["traverse", "run", "-o", "o.jpg"], &["o.jpg: expected a name that ends in .png"]),
         (vec!["traverse", "run", "-o", "there.png"], &["there.png: the file exists", "--overwrite"]),
         (vec!["traverse", "run", "-o", "no/o.png"], &["no/o.png: its directory does not exist"]),

@@ -9,10 +9,12 @@
 //! `factors` and `factor_names`. `unbraid evaluate --codes` reads it as it is.
 
 use super::input::noise;
+use super::scratch::GrowingArray;
 use crate::failure::{Failure, Outcome};
 use crate::files::{Broken, Existing, write_made};
 use crate::model::Posteriors;
 use crate::run::Run;
+use ndarray::Axis;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -110,7 +112,8 @@ fn write_error(error: csv::Error) -> Broken {
     }
 }
 
-/// Writes the table of a data set as an archive. The table itself is in memory until it is written, the images are not.
+/// Writes the table of a data set as an archive; arrays wait on disk until they are whole, so that memory does not grow
+/// with the data.
 ///
 /// # Errors
 /// If an image cannot be read, or the file cannot be written or exists and is to be kept.
@@ -122,38 +125,39 @@ pub fn write_npz(
     progress: &dyn Progress,
 ) -> Outcome {
     write_made(path, existing, |file| {
-        let mut mean: Vec<f32> = Vec::new();
-        let mut log_variance: Vec<f32> = Vec::new();
-        let mut categories: Vec<i64> = Vec::new();
-        let mut probabilities: Vec<f32> = Vec::new();
+        let (singles, integers) = (ElementType::little('f', 4), ElementType::little('i', 8));
+        let (units, categorical) = (run.units(), run.categorical_units());
+        let mut mean = GrowingArray::new(path, "codes", singles, units)?;
+        let mut deviations = GrowingArray::new(path, "standard_deviation", singles, units)?;
+        let mut log_variance = GrowingArray::new(path, "log_variance", singles, units)?;
+        let mut categories = GrowingArray::new(path, "categories", integers, categorical.len())?;
+        let probabilities = |(unit, &classes): (usize, &usize)| {
+            GrowingArray::new(path, &format!("probabilities_{unit}"), singles, classes)
+        };
+        let mut probabilities =
+            categorical.iter().enumerate().map(probabilities).collect::<io::Result<Vec<_>>>()?;
         in_pieces(run, data, progress, |_, posteriors| {
-            mean.extend(&posteriors.mean);
-            log_variance.extend(&posteriors.log_variance);
-            categories.extend(&posteriors.categories);
-            probabilities.extend(&posteriors.probabilities);
+            mean.extend(posteriors.mean.iter().map(|value| value.to_le_bytes()))?;
+            deviations.extend(posteriors.log_variance.iter().map(|log| deviation(*log).to_le_bytes()))?;
+            log_variance.extend(posteriors.log_variance.iter().map(|log| log.to_le_bytes()))?;
+            categories.extend(posteriors.categories.iter().map(|class| class.to_le_bytes()))?;
+            let mut first = 0;
+            for (array, &classes) in probabilities.iter_mut().zip(categorical) {
+                let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+                array.extend(own.iter().map(|share| share.to_le_bytes()))?;
+                first += classes;
+            }
             Ok(())
         })?;
-        let (images, units) = (data.len(), run.units());
         let mut npz = NpzWriter::new(file);
-        singles(&mut npz, "codes", [images, units], mean.iter().copied())?;
-        singles(
-            &mut npz,
-            "standard_deviation",
-            [images, units],
-            log_variance.iter().map(|log| deviation(*log)),
-        )?;
-        singles(&mut npz, "log_variance", [images, units], log_variance.iter().copied())?;
-        let categorical = run.categorical_units();
-        if !categorical.is_empty() {
-            npz.integers("categories", &[images, categorical.len()], categories.into_iter())?;
+        for array in [mean, deviations, log_variance] {
+            array.finish(data.len(), &mut npz)?;
         }
-        let width: usize = categorical.iter().sum();
-        let mut first = 0;
-        for (unit, &classes) in categorical.iter().enumerate() {
-            let own = first..first + classes;
-            let rows = probabilities.chunks_exact(width).flat_map(|row| row[own.clone()].iter().copied());
-            singles(&mut npz, &format!("probabilities_{unit}"), [images, classes], rows)?;
-            first += classes;
+        if !categorical.is_empty() {
+            categories.finish(data.len(), &mut npz)?;
+        }
+        for array in probabilities {
+            array.finish(data.len(), &mut npz)?;
         }
         write_names_and_factors(data, &mut npz)?;
         npz.finish()?;

@@ -24,5 +24,6 @@ pub mod corruption;
 pub mod images_output;
 pub mod input;
 pub mod operations;
+mod scratch;
 pub mod strip;
 pub mod unit;

@@ -45,11 +45,14 @@ pub fn check(run: &Run, unit: Unit) -> Outcome {
     if number < count {
         return Ok(());
     }
-    let there = match (count, unit) {
-        (0, _) => "none".to_owned(),
-        (1, _) => format!("one, {}", name(unit).replace(&number.to_string(), "0")),
-        (_, Unit::Continuous(_)) => format!("{count}, 0 to {}", count - 1),
-        (_, Unit::Categorical(_)) => format!("{count}, {CATEGORY}0 to {CATEGORY}{}", count - 1),
+    let named = |number: usize| match unit {
+        Unit::Continuous(_) => name(Unit::Continuous(number)),
+        Unit::Categorical(_) => name(Unit::Categorical(number)),
+    };
+    let there = match count {
+        0 => "none".to_owned(),
+        1 => format!("one, {}", named(0)),
+        _ => format!("{count}, {} to {}", named(0), named(count - 1)),
     };
     Err(Failure::input(format!(
         "unit {}: no such unit; of {kind} units, {} has {there}",

@@ -30,7 +30,7 @@ pub struct MeasureArgs {
     model: ModelArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// Images to encode
+    /// Images to encode; the time for what codes share grows with its square
     #[arg(long, value_name = "N", default_value_t = Effort::default().images)]
     images: usize,
     /// Images of which the likelihood is estimated

@@ -103,6 +103,11 @@ pub struct CorruptArgs {
 }
 
 impl CorruptArgs {
+    /// Whether there is any.
+    pub(super) fn is_given(&self) -> bool {
+        self.corrupt.is_some()
+    }
+
     /// The images as the model gets to see them; `None` if they are whole.
     pub(super) fn apply(&self, images: &Array4<f32>, seed: u64) -> Option<Array4<f32>> {
         self.corrupt.map(|corruption| corruption.apply(images, seed))

@@ -3,7 +3,7 @@
 use super::model::{CorruptArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::apply::strip::PictureFile;
 use crate::apply::unit;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::report::gallery::Row;
 use crate::report::latents::{Layout, Unit, steps};
 use crate::run::Run;
@@ -90,6 +90,9 @@ pub fn run(args: &TraverseArgs) -> Outcome {
 /// The latent values to start from, and what they are.
 fn start(run: &Run, args: &TraverseArgs) -> Outcome<(Array2<f32>, String)> {
     let Some(path) = &args.image else {
+        if args.corrupt.is_given() {
+            return Err(Failure::input("--corrupt: found no image to damage, expected --image FILE"));
+        }
         return Ok((run.middle(), "from the middle of the prior".to_owned()));
     };
     let image = run.read_image(path)?;
