@@ -2,7 +2,7 @@
 //! elsewhere. Depends on runs, data and pictures.
 //!
 //! The functions of [`Run`](crate::Run) that do it stand in [`operations`]; beside them is how images come in
-//! ([`input`], [`corruption`]), how units are named and set ([`unit`], [`assignment`]), and how codes and images leave
+//! ([`input`], [`corruption`]), how units are named and set ([`unit`](mod@unit), [`assignment`]), and how codes and images leave
 //! ([`codes_table`], [`codes_input`], [`images_output`], [`strip`]).
 //!
 //! ```no_run
