@@ -29,10 +29,26 @@ enum Command {
     Train(commands::train::TrainArgs),
     /// Score codes: how disentangled, complete, informative
     Evaluate(commands::evaluate::EvaluateArgs),
+    /// Measure a model: likelihood, rate and distortion, active units
+    Measure(commands::measure::MeasureArgs),
     /// Draw the figures of a run and write its report.html
     Report(commands::report::ReportArgs),
     /// Put several runs side by side: settings, scores, curves, traversals
     Compare(commands::compare::CompareArgs),
+    /// Turn images into a table of codes
+    Encode(commands::encode::EncodeArgs),
+    /// Turn codes into images
+    Decode(commands::decode::DecodeArgs),
+    /// Draw new images from a model
+    Sample(commands::sample::SampleArgs),
+    /// Show images beside what a model makes of them
+    Reconstruct(commands::reconstruct::ReconstructArgs),
+    /// Show what each latent unit does
+    Traverse(commands::traverse::TraverseArgs),
+    /// Change an image by setting latent units
+    Edit(commands::edit::EditArgs),
+    /// Show the way from one image to another
+    Interpolate(commands::interpolate::InterpolateArgs),
     /// List the set-ups of the papers, or show one
     Presets(commands::presets::PresetsArgs),
     /// Measure what a configuration costs on this machine
@@ -65,6 +81,14 @@ fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Data(command) => commands::data::run(command),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Measure(args) => commands::measure::run(&args),
+        Command::Encode(args) => commands::encode::run(&args),
+        Command::Decode(args) => commands::decode::run(&args),
+        Command::Sample(args) => commands::sample::run(&args),
+        Command::Reconstruct(args) => commands::reconstruct::run(&args),
+        Command::Traverse(args) => commands::traverse::run(&args),
+        Command::Edit(args) => commands::edit::run(&args),
+        Command::Interpolate(args) => commands::interpolate::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Report(args) => commands::report::run(&args),

@@ -46,6 +46,70 @@ pub fn check_output(path: &Path, existing: Existing) -> Outcome {
     Ok(())
 }
 
+/// The same, and that a file can be made where it is to be.
+///
+/// # Errors
+/// As [`check_output`], and if the system refuses a new file beside it.
+pub fn probe_output(path: &Path, existing: Existing) -> Outcome {
+    check_output(path, existing)?;
+    let temporary = temporary_beside(path);
+    let made = File::create(&temporary).and_then(|_| fs::remove_file(&temporary));
+    made.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))
+}
+
+/// Why a file did not come to its end.
+#[derive(Debug)]
+pub enum Broken {
+    /// It could not be written.
+    Write(io::Error),
+    /// What was to be written could not be made.
+    Content(Failure),
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl From<Failure> for Broken {
+    fn from(failure: Failure) -> Self {
+        Self::Content(failure)
+    }
+}
+
+/// For what goes to standard output.
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Write(error) => error.into(),
+            Broken::Content(failure) => failure,
+        }
+    }
+}
+
+/// As [`write()`], for content that is made on the way and may fail for reasons of its own.
+///
+/// # Errors
+/// As [`write()`], and what `content` fails with.
+pub fn write_made(
+    path: &Path,
+    existing: Existing,
+    content: impl FnOnce(&mut BufWriter<File>) -> Result<(), Broken>,
+) -> Outcome {
+    let mut failed = None;
+    let written = write(path, existing, |file| {
+        content(file).map_err(|broken| match broken {
+            Broken::Write(error) => error,
+            Broken::Content(failure) => {
+                failed = Some(failure);
+                io::Error::other("its content could not be made")
+            }
+        })
+    });
+    failed.map_or(written, Err)
+}
+
 /// Writes a file under a temporary name beside it, flushes it to disk, and renames it.
 ///
 /// # Errors

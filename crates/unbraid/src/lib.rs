@@ -3,6 +3,7 @@
 //! The library holds what the command does; `ARCHITECTURE.md` in the repository shows its rooms and how data flows
 //! through them.
 
+pub mod apply;
 pub mod cli;
 pub mod commands;
 pub mod config;

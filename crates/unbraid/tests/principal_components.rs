@@ -140,7 +140,7 @@ fn the_log_likelihood_is_scipys_whatever_the_samples() {
     let all: Vec<usize> = (0..60).collect();
     for samples in [1, 7] {
         let sampling = Sampling { samples, rows: 3, seed: 5 };
-        let found = LogLikelihood::measure(&network, &prior, data.as_ref(), &all, sampling).unwrap();
+        let found = LogLikelihood::measure(&network, &prior, data.as_ref(), &all, sampling, &Silent).unwrap();
         // About 150 nats from 90 pixels in single precision.
         assert_close("log-likelihood", &found.images, &expected, 2e-3);
         assert_close("bound", &found.bounds, &expected, 2e-3);
@@ -182,7 +182,7 @@ fn many_samples_approach_the_log_likelihood_from_below() {
     let exact = exact[..20].iter().sum::<f64>() / 20.0;
     let measure = |samples: usize| {
         let sampling = Sampling { samples, rows: 500, seed: 1 };
-        LogLikelihood::measure(&network, &prior, data.as_ref(), &indices, sampling).unwrap()
+        LogLikelihood::measure(&network, &prior, data.as_ref(), &indices, sampling, &Silent).unwrap()
     };
     let many = measure(4000);
     // The mean of 80,000 logarithms of weights, whose standard deviation is of the size of the gap.

@@ -36,12 +36,19 @@ impl ConfigArgs {
     }
 }
 
-/// On what to compute.
+/// On how many threads to compute.
 #[derive(Args, Debug)]
-pub struct ComputeArgs {
+pub struct ThreadArgs {
     /// Number of threads; all cores by default. The result is the same for any number
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+}
+
+/// On what to compute.
+#[derive(Args, Debug)]
+pub struct ComputeArgs {
+    #[command(flatten)]
+    threads: ThreadArgs,
     /// The device to compute on: `cpu`; `cuda`, `cuda:1` and `wgpu` in builds with that feature
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
@@ -59,10 +66,9 @@ pub(super) struct Compute {
 /// More threads than any machine has: a slip of the finger.
 const MOST_THREADS: usize = 1024;
 
-impl ComputeArgs {
-    /// Checks them and starts the threads.
-    pub(super) fn prepare(&self) -> Outcome<Compute> {
-        let device = find_device(&self.device)?;
+impl ThreadArgs {
+    /// Checks the number and starts the threads.
+    pub(super) fn prepare(&self) -> Outcome<rayon::ThreadPool> {
         let threads = match self.threads {
             Some(threads @ 1..=MOST_THREADS) => threads,
             Some(threads) => {
@@ -72,11 +78,19 @@ impl ComputeArgs {
             }
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let pool = rayon::ThreadPoolBuilder::new()
+        rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
-            .map_err(|error| Failure::run(format!("cannot start {threads} threads: {error}")))?;
-        Ok(Compute { threads, device, device_name: self.device.clone(), pool })
+            .map_err(|error| Failure::run(format!("cannot start {threads} threads: {error}")))
+    }
+}
+
+impl ComputeArgs {
+    /// Checks them and starts the threads.
+    pub(super) fn prepare(&self) -> Outcome<Compute> {
+        let device = find_device(&self.device)?;
+        let pool = self.threads.prepare()?;
+        Ok(Compute { threads: pool.current_num_threads(), device, device_name: self.device.clone(), pool })
     }
 }
 

@@ -9,6 +9,7 @@ use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
+use unbraid_data::progress::Progress;
 use unbraid_data::random::{Generator, Stream};
 use unbraid_data::{DataError, DataSet};
 
@@ -37,6 +38,8 @@ pub struct LogLikelihood {
     pub images: Vec<f64>,
     /// 1/K sum_k ln w_k of each image: its evidence lower bound.
     pub bounds: Vec<f64>,
+    /// 1/K sum_k -ln p(x|z_k) of each image: its distortion. The rest of the negative bound is its rate.
+    pub distortions: Vec<f64>,
 }
 
 impl LogLikelihood {
@@ -48,6 +51,11 @@ impl LogLikelihood {
     /// The mean of the evidence lower bounds.
     pub fn mean_bound(&self) -> f64 {
         mean(&self.bounds)
+    }
+
+    /// The mean of the distortions.
+    pub fn mean_distortion(&self) -> f64 {
+        mean(&self.distortions)
     }
 
     /// The standard error of [`LogLikelihood::mean`] as an estimate for all images of which these are a sample.
@@ -67,13 +75,15 @@ impl LogLikelihood {
         data: &dyn DataSet,
         indices: &[usize],
         sampling: Sampling,
+        progress: &dyn Progress,
     ) -> Result<Self, DataError> {
+        progress.start("sampling posteriors", indices.len() as u64);
         let shape = data.shape();
         let (noise, pixel_noise) = (
             Stream::new(sampling.seed, "log-likelihood"),
             Stream::new(sampling.seed, "log-likelihood pixels"),
         );
-        let mut all = Self { images: Vec::new(), bounds: Vec::new() };
+        let mut all = Self { images: Vec::new(), bounds: Vec::new(), distortions: Vec::new() };
         let mut pixels = vec![0.0; shape.values()];
         // One image at a time: its samples fill the rows, so that a wide range of K needs no other cut.
         for (place, &index) in indices.iter().enumerate() {
@@ -85,7 +95,10 @@ impl LogLikelihood {
             let weights = Weights::of_image(network, prior, image, &mut generator, sampling);
             all.images.push(weights.log_mean());
             all.bounds.push(weights.mean_log());
+            all.distortions.push(weights.sum_of_losses / weights.count.max(1) as f64);
+            progress.advance(1);
         }
+        progress.finish();
         Ok(all)
     }
 }
@@ -103,6 +116,8 @@ struct Weights {
     /// Sum of w / exp(largest).
     scaled_sum: f64,
     sum_of_logs: f64,
+    /// Sum of -ln p(x|z).
+    sum_of_losses: f64,
 }
 
 impl Weights {
@@ -114,14 +129,23 @@ impl Weights {
         sampling: Sampling,
     ) -> Self {
         let posterior = network.encode(image.clone(), &mut Pass::Inference);
-        let mut weights = Self { count: 0, largest: f64::NEG_INFINITY, scaled_sum: 0.0, sum_of_logs: 0.0 };
+        let mut weights = Self {
+            count: 0,
+            largest: f64::NEG_INFINITY,
+            scaled_sum: 0.0,
+            sum_of_logs: 0.0,
+            sum_of_losses: 0.0,
+        };
         while weights.count < sampling.samples {
             let rows = sampling.rows.clamp(1, sampling.samples - weights.count);
             let (sample, log_ratios) = draw(&posterior, prior, rows, generator, network.device());
             let outputs = network.decode(sample.joined(), &mut Pass::Inference);
             let images = image.clone().repeat_dim(0, rows);
             let losses = doubles(network.likelihood().negative_log_likelihood(outputs, images));
-            losses.into_iter().zip(log_ratios).for_each(|(loss, ratio)| weights.add(ratio - loss));
+            for (loss, ratio) in losses.into_iter().zip(log_ratios) {
+                weights.add(ratio - loss);
+                weights.sum_of_losses += loss;
+            }
         }
         weights
     }

@@ -1,6 +1,7 @@
 //! What is pictured: a run, some of its data, and what the encoder makes of it.
 
 use super::latents::{Layout, Unit};
+use crate::evaluate::measures::ACTIVE;
 use crate::failure::Outcome;
 use crate::model::Posteriors;
 use crate::run::Run;
@@ -10,13 +11,6 @@ use rand_distr::{Distribution, StandardNormal};
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 use unbraid_data::{DataSet, FactorSpace, ImageShape, sampling};
-
-/// Units whose mean varies more than this over the data are active (Burda et al. 2016).
-const ACTIVE: f64 = 0.01;
-
-/// The share of the prior on either side that a traversal leaves out: that of a standard normal prior below -3, so that
-/// its traversals go from -3 to 3.
-const TAIL: f64 = 0.001_349_898_031_630_094_6;
 
 /// A run with a sample of its data, encoded.
 #[derive(Debug)]
@@ -148,8 +142,7 @@ impl<'a> Subject<'a> {
 
     /// Where traversals of a continuous unit begin and end: quantiles of its prior.
     pub fn range(&self, unit: usize) -> (f64, f64) {
-        let prior = self.run.prior();
-        (prior.quantile(unit, TAIL), prior.quantile(unit, 1.0 - TAIL))
+        self.run.range_of(unit)
     }
 
     /// The prior's density of a continuous unit at some values.
@@ -173,14 +166,7 @@ impl<'a> Subject<'a> {
 
     /// The prior's middle as a row of latent values: continuous units at their median, categorical ones in class 0.
     pub fn middle(&self) -> Array2<f32> {
-        let mut row = Array2::zeros((1, self.layout.width()));
-        for unit in 0..self.layout.continuous() {
-            row[[0, unit]] = self.run.prior().quantile(unit, 0.5) as f32;
-        }
-        for unit in 0..self.layout.categorical().len() {
-            row[[0, self.layout.columns(Unit::Categorical(unit)).start]] = 1.0;
-        }
-        row
+        self.run.middle()
     }
 }
 

@@ -20,6 +20,7 @@ mod journal;
 mod log;
 mod meta;
 mod metrics;
+mod prior_range;
 mod status;
 mod tensorboard;
 mod trained;

@@ -7,9 +7,11 @@
 mod attributes;
 mod chairs;
 mod decode;
+mod files;
 mod listing;
 
 pub(crate) use decode::decode;
+pub use files::open_files;
 
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};

@@ -1,0 +1,196 @@
+//! Codes of images as a table: one row for each image, as CSV or as `.npz`.
+//!
+//! CSV has the columns `image` (its number), `name` where images have one, `mean_0`, ... and `deviation_0`, ... for the
+//! continuous units, `category_0`, ... (most likely class) and `probability_0_0`, ... for the categorical ones, and
+//! `factor_<name>` for each factor of the data, as the number of its value.
+//!
+//! The archive has the arrays `codes` (the means) and `standard_deviation`, `log_variance`, `[images, units]`;
+//! `categories` `[images, categorical units]` and for each of these `probabilities_0`, ... `[images, classes]`; `names`;
+//! `factors` and `factor_names`. `unbraid evaluate --codes` reads it as it is.
+
+use super::input::noise;
+use super::scratch::GrowingArray;
+use crate::failure::{Failure, Outcome};
+use crate::files::{Broken, Existing, write_made};
+use crate::model::Posteriors;
+use crate::run::Run;
+use ndarray::Axis;
+use std::io::{self, Seek, Write};
+use std::ops::Range;
+use std::path::Path;
+use unbraid_data::formats::npy::ElementType;
+use unbraid_data::formats::npz_writer::NpzWriter;
+use unbraid_data::progress::{Progress, Silent};
+use unbraid_data::{DataSet, Factor, FactorSpace};
+
+/// Images that are encoded and written together: enough for all threads, little enough for memory.
+const PIECE: usize = 4096;
+
+/// Encodes all images of a data set, piece by piece, and hands each piece on.
+fn in_pieces(
+    run: &Run,
+    data: &dyn DataSet,
+    progress: &dyn Progress,
+    mut take: impl FnMut(Range<usize>, Posteriors) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    progress.start("encoding", data.len() as u64);
+    for first in (0..data.len()).step_by(PIECE) {
+        let piece = first..data.len().min(first + PIECE);
+        let indices: Vec<usize> = piece.clone().collect();
+        let posteriors = run.encode_data(data, &indices, noise(), &Silent)?;
+        progress.advance(indices.len() as u64);
+        take(piece, posteriors)?;
+    }
+    progress.finish();
+    Ok(())
+}
+
+fn factors(data: &dyn DataSet) -> &[Factor] {
+    data.factors().map_or(&[], FactorSpace::factors)
+}
+
+/// Writes the table of a data set as CSV, each piece as soon as it is encoded; memory does not grow with the data.
+///
+/// # Errors
+/// If an image cannot be read, or the table cannot be written.
+pub fn write_csv(
+    run: &Run,
+    data: &dyn DataSet,
+    out: impl Write,
+    progress: &dyn Progress,
+) -> Result<(), Broken> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(header(run, data)).map_err(write_error)?;
+    let named = data.image_name(0).is_some();
+    let mut values = vec![0; factors(data).len()];
+    let mut record: Vec<String> = Vec::new();
+    in_pieces(run, data, progress, |piece, posteriors| {
+        for (row, image) in piece.enumerate() {
+            record.clear();
+            record.push(image.to_string());
+            if named {
+                record.push(data.image_name(image).unwrap_or_default().to_owned());
+            }
+            // `{:?}` is the shortest text that gives the same number back, with an exponent where that is shorter.
+            record.extend(posteriors.mean.row(row).iter().map(|mean| format!("{mean:?}")));
+            record
+                .extend(posteriors.log_variance.row(row).iter().map(|log| format!("{:?}", deviation(*log))));
+            record.extend(posteriors.categories.row(row).iter().map(i64::to_string));
+            record.extend(posteriors.probabilities.row(row).iter().map(|share| format!("{share:?}")));
+            data.factors_of(image, &mut values);
+            record.extend(values.iter().map(u32::to_string));
+            csv.write_record(&record).map_err(write_error)?;
+        }
+        Ok(())
+    })?;
+    Ok(csv.flush()?)
+}
+
+fn header(run: &Run, data: &dyn DataSet) -> Vec<String> {
+    let mut columns = vec!["image".to_owned()];
+    columns.extend(data.image_name(0).map(|_| "name".to_owned()));
+    columns.extend((0..run.units()).map(|unit| format!("mean_{unit}")));
+    columns.extend((0..run.units()).map(|unit| format!("deviation_{unit}")));
+    let categorical = run.categorical_units();
+    columns.extend((0..categorical.len()).map(|unit| format!("category_{unit}")));
+    for (unit, &classes) in categorical.iter().enumerate() {
+        columns.extend((0..classes).map(|class| format!("probability_{unit}_{class}")));
+    }
+    columns.extend(factors(data).iter().map(|factor| format!("factor_{}", factor.name)));
+    columns
+}
+
+fn deviation(log_variance: f32) -> f32 {
+    (0.5 * log_variance).exp()
+}
+
+/// The writer of CSV only fails where writing does: every record has as many fields as the first.
+fn write_error(error: csv::Error) -> Broken {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Broken::Write(error),
+        other => Broken::Content(Failure::run(format!("cannot write CSV: {other:?}"))),
+    }
+}
+
+/// Writes the table of a data set as an archive; arrays wait on disk until they are whole, so that memory does not grow
+/// with the data.
+///
+/// # Errors
+/// If an image cannot be read, or the file cannot be written or exists and is to be kept.
+pub fn write_npz(
+    run: &Run,
+    data: &dyn DataSet,
+    path: &Path,
+    existing: Existing,
+    progress: &dyn Progress,
+) -> Outcome {
+    write_made(path, existing, |file| {
+        let (singles, integers) = (ElementType::little('f', 4), ElementType::little('i', 8));
+        let (units, categorical) = (run.units(), run.categorical_units());
+        let mut mean = GrowingArray::new(path, "codes", singles, units)?;
+        let mut deviations = GrowingArray::new(path, "standard_deviation", singles, units)?;
+        let mut log_variance = GrowingArray::new(path, "log_variance", singles, units)?;
+        let mut categories = GrowingArray::new(path, "categories", integers, categorical.len())?;
+        let probabilities = |(unit, &classes): (usize, &usize)| {
+            GrowingArray::new(path, &format!("probabilities_{unit}"), singles, classes)
+        };
+        let mut probabilities =
+            categorical.iter().enumerate().map(probabilities).collect::<io::Result<Vec<_>>>()?;
+        in_pieces(run, data, progress, |_, posteriors| {
+            mean.extend(posteriors.mean.iter().map(|value| value.to_le_bytes()))?;
+            deviations.extend(posteriors.log_variance.iter().map(|log| deviation(*log).to_le_bytes()))?;
+            log_variance.extend(posteriors.log_variance.iter().map(|log| log.to_le_bytes()))?;
+            categories.extend(posteriors.categories.iter().map(|class| class.to_le_bytes()))?;
+            let mut first = 0;
+            for (array, &classes) in probabilities.iter_mut().zip(categorical) {
+                let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+                array.extend(own.iter().map(|share| share.to_le_bytes()))?;
+                first += classes;
+            }
+            Ok(())
+        })?;
+        let mut npz = NpzWriter::new(file);
+        for array in [mean, deviations, log_variance] {
+            array.finish(data.len(), &mut npz)?;
+        }
+        if !categorical.is_empty() {
+            categories.finish(data.len(), &mut npz)?;
+        }
+        for array in probabilities {
+            array.finish(data.len(), &mut npz)?;
+        }
+        write_names_and_factors(data, &mut npz)?;
+        npz.finish()?;
+        Ok(())
+    })
+}
+
+fn write_names_and_factors<W: Write + Seek>(data: &dyn DataSet, npz: &mut NpzWriter<W>) -> io::Result<()> {
+    if data.image_name(0).is_some() {
+        let name = |image: usize| data.image_name(image).unwrap_or_default().to_owned();
+        npz.strings("names", &(0..data.len()).map(name).collect::<Vec<_>>())?;
+    }
+    let factors = factors(data);
+    if factors.is_empty() {
+        return Ok(());
+    }
+    let mut values = vec![0; factors.len()];
+    let rows = (0..data.len()).flat_map(|image| {
+        data.factors_of(image, &mut values);
+        values.iter().map(|&value| i64::from(value)).collect::<Vec<_>>()
+    });
+    npz.integers("factors", &[data.len(), factors.len()], rows)?;
+    npz.strings("factor_names", &factors.iter().map(|factor| factor.name.clone()).collect::<Vec<_>>())
+}
+
+/// An array of 32-bit floats.
+pub(super) fn singles<W: Write + Seek>(
+    npz: &mut NpzWriter<W>,
+    name: &str,
+    shape: [usize; 2],
+    values: impl Iterator<Item = f32>,
+) -> io::Result<()> {
+    let out = npz.array(name, ElementType::little('f', 4), &shape)?;
+    let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+    out.write_all(&bytes)
+}

@@ -1,0 +1,45 @@
+//! `unbraid decode`: codes to images.
+
+use super::model::{ModelArgs, OverwriteArgs, wrote};
+use crate::apply::codes_input;
+use crate::apply::images_output::Target;
+use crate::failure::Outcome;
+use crate::report::sheet::thousands;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Arguments of `unbraid decode`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid decode runs/photos codes.csv -o decoded/
+
+Codes are a table of `unbraid encode`, perhaps changed: of a CSV the columns
+mean_0, ... and category_0, ..., of an .npz the arrays `codes` and
+`categories`. The output is a sheet (.png), arrays (.npz) or a directory.")]
+pub struct DecodeArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Codes as .csv or .npz
+    #[arg(value_name = "CODES")]
+    codes: PathBuf,
+    /// A sheet (.png), arrays (.npz), or a directory of PNG files
+    #[arg(short, long, value_name = "OUTPUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
+}
+
+/// Decodes as asked.
+///
+/// # Errors
+/// If the run, the codes or the output are wrong.
+pub fn run(args: &DecodeArgs) -> Outcome {
+    let target = Target::new(&args.output, args.overwrite.existing())?;
+    args.model.run(|run| {
+        let latents = codes_input::read(run, &args.codes)?;
+        let title = format!("{}: {} decoded", args.model.name(), thousands(latents.nrows()));
+        target.write(run, &latents, &title, &args.model.progress())?;
+        wrote(&args.model, &args.output);
+        Ok(())
+    })
+}

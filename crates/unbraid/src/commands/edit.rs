@@ -1,0 +1,65 @@
+//! `unbraid edit`: an image with some latent units changed.
+
+use super::model::{ModelArgs, OverwriteArgs, wrote};
+use crate::apply::assignment::Assignment;
+use crate::apply::strip::PictureFile;
+use crate::failure::Outcome;
+use crate::report::gallery::Row;
+use clap::Args;
+use ndarray::Array4;
+use std::path::PathBuf;
+
+/// Arguments of `unbraid edit`.
+#[derive(Args, Debug)]
+#[command(override_usage = "unbraid edit [OPTIONS] RUN --image FILE --set UNIT=VALUE -o FILE.png")]
+#[command(after_help = "\
+Example: unbraid edit runs/photos --image a.jpg --set 3=1.5 -o edited.png
+
+The image is encoded, the units are set, and the result is decoded (Dupont
+2018, section 4.2). `unbraid traverse` shows what each unit does.")]
+pub struct EditArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// A PNG or JPEG file of any size, cropped and resized to the run's
+    #[arg(long, value_name = "FILE")]
+    image: PathBuf,
+    /// Set a unit, as in `3=1.5` or `category.0=4`; may be repeated
+    #[arg(long, value_name = "UNIT=VALUE", required = true)]
+    set: Vec<Assignment>,
+    /// Draw the original and its reconstruction beside the result
+    #[arg(long)]
+    compare: bool,
+    /// The picture to write, ending in .png
+    #[arg(short, long, value_name = "FILE.png")]
+    output: PathBuf,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
+}
+
+/// Edits as asked.
+///
+/// # Errors
+/// If the run, the image, a unit or the output are wrong.
+pub fn run(args: &EditArgs) -> Outcome {
+    let file = PictureFile::still(&args.output, args.overwrite.existing())?;
+    args.model.run(|run| {
+        let image = run.read_image(&args.image)?;
+        let edited = run.edit(&image, &args.set)?;
+        if args.compare {
+            let row = |label: &str, images: Array4<f32>| Row {
+                label: label.to_owned(),
+                note: String::new(),
+                images,
+            };
+            let reconstruction = run.reconstruct(&image)?;
+            let rows =
+                vec![row("original", image), row("reconstruction", reconstruction), row("edited", edited)];
+            file.draw(rows, Vec::new(), &args.model.name())?;
+        } else {
+            let pixels: Vec<f32> = edited.iter().copied().collect();
+            file.save_image(run.image_shape(), &pixels)?;
+        }
+        wrote(&args.model, &args.output);
+        Ok(())
+    })
+}

@@ -1,0 +1,70 @@
+//! `unbraid encode`: images to a table of codes.
+
+use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
+use crate::apply::codes_table;
+use crate::failure::{Failure, Outcome};
+use crate::files::{probe_output, write_made};
+use clap::Args;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `unbraid encode`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid encode runs/photos --data photos/ -o codes.csv
+
+Columns: mean and deviation of each continuous unit, most likely class and
+class probabilities of each categorical one, file names, factors. Without -o
+the table goes to standard output as CSV. An .npz has `codes` (the means),
+`standard_deviation`, `log_variance`, `categories`, `probabilities_0`, ...,
+`names`, `factors`; `unbraid evaluate --codes` and `unbraid decode` read it.")]
+pub struct EncodeArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    /// The table to write, ending in .csv or .npz (default: CSV on standard output)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
+}
+
+/// Encodes as asked.
+///
+/// # Errors
+/// If the run, the images or the output are wrong.
+pub fn run(args: &EncodeArgs) -> Outcome {
+    let existing = args.overwrite.existing();
+    let is_npz = match &args.output {
+        None => false,
+        Some(path) => {
+            let is_npz = is_npz(path)?;
+            probe_output(path, existing)?;
+            is_npz
+        }
+    };
+    args.model.run(|run| {
+        let progress = args.model.progress();
+        let data = args.input.open(run, &progress)?;
+        let Some(path) = &args.output else {
+            let out = BufWriter::new(std::io::stdout());
+            return Ok(codes_table::write_csv(run, data.as_ref(), out, &progress)?);
+        };
+        if is_npz {
+            codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?;
+        } else {
+            write_made(path, existing, |file| codes_table::write_csv(run, data.as_ref(), file, &progress))?;
+        }
+        wrote(&args.model, path);
+        Ok(())
+    })
+}
+
+fn is_npz(path: &Path) -> Outcome<bool> {
+    match path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).as_deref() {
+        Some("npz") => Ok(true),
+        Some("csv") => Ok(false),
+        _ => Err(Failure::input(format!("{}: expected a name that ends in .csv or .npz", path.display()))),
+    }
+}

@@ -1,0 +1,83 @@
+//! `unbraid measure`: how good a model is as a model.
+
+use super::model::{InputArgs, ModelArgs};
+use crate::evaluate::measures::Effort;
+use crate::failure::{Failure, Outcome};
+use crate::files::print;
+use clap::{Args, ValueEnum};
+
+/// How numbers are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// One object
+    Json,
+    /// One row for each number
+    Csv,
+}
+
+/// Arguments of `unbraid measure`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid measure runs/photos --format json
+
+Reconstruction error, distortion, rate, evidence lower bound, importance-
+weighted log-likelihood, mutual information I(x; z) and total correlation of
+the aggregate posterior, active units; docs/guide.md says how to read them.")]
+pub struct MeasureArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    /// Images to encode; the time for what codes share grows with its square
+    #[arg(long, value_name = "N", default_value_t = Effort::default().images)]
+    images: usize,
+    /// Images of which the likelihood is estimated
+    #[arg(long, value_name = "N", default_value_t = Effort::default().likelihood_images)]
+    likelihood_images: usize,
+    /// Samples of each of their posteriors; more bring the estimate nearer to the likelihood, from below
+    #[arg(long, value_name = "K", default_value_t = Effort::default().samples)]
+    samples: usize,
+    /// Decides which images, and all samples
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How numbers are printed
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Measures as asked.
+///
+/// # Errors
+/// If the run or the images are wrong.
+pub fn run(args: &MeasureArgs) -> Outcome {
+    for (option, value, least) in [
+        ("--images", args.images, 2),
+        ("--likelihood-images", args.likelihood_images, 1),
+        ("--samples", args.samples, 1),
+    ] {
+        if value < least {
+            return Err(Failure::input(format!("{option}: found {value}, expected at least {least}")));
+        }
+    }
+    let effort = Effort {
+        images: args.images,
+        likelihood_images: args.likelihood_images,
+        samples: args.samples,
+        seed: args.seed,
+    };
+    let measures = args.model.run(|run| {
+        let progress = args.model.progress();
+        let data = args.input.open(run, &progress)?;
+        run.measure(data.as_ref(), effort, &progress)
+    })?;
+    print(&match args.format {
+        Format::Table => measures.as_text(),
+        Format::Csv => measures.as_csv(),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&measures).map_err(Failure::run)?;
+            format!("{json}\n")
+        }
+    })
+}

@@ -1,0 +1,134 @@
+//! Options that all commands share which use a trained model: which run, which images, and where the result goes.
+
+use super::configuration::ThreadArgs;
+use crate::apply::corruption::Corruption;
+use crate::apply::input;
+use crate::failure::Outcome;
+use crate::files::Existing;
+use crate::run::{Run, State, Status};
+use crate::terminal::{TerminalProgress, log_line};
+use clap::Args;
+use ndarray::Array4;
+use std::path::{Path, PathBuf};
+use unbraid_data::{DataSet, DataSpec};
+
+/// Which trained model.
+#[derive(Args, Debug)]
+pub struct ModelArgs {
+    /// A run directory
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Take the checkpoint that was kept after this step in place of the last
+    #[arg(long, value_name = "N")]
+    step: Option<u64>,
+    #[command(flatten)]
+    threads: ThreadArgs,
+    /// Print no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl ModelArgs {
+    /// Opens the run and does some work with it on the threads. That it has not been trained to the end is worth a word.
+    pub(super) fn run<T: Send>(&self, work: impl FnOnce(&Run) -> Outcome<T> + Send) -> Outcome<T> {
+        let pool = self.threads.prepare()?;
+        let run =
+            self.step.map_or_else(|| Run::open(&self.run), |step| Run::open_at_step(&self.run, step))?;
+        if let Some(status) = Status::read(&self.run.join("status.json"))
+            && status.state != State::Done
+            && self.step.is_none()
+        {
+            self.log(&format!(
+                "{}: not trained to the end; using the checkpoint of step {} of {}",
+                self.run.display(),
+                run.step(),
+                status.steps
+            ));
+        }
+        pool.install(|| work(&run))
+    }
+
+    /// One line for whoever waits.
+    pub(super) fn log(&self, message: &str) {
+        if !self.quiet {
+            log_line(message);
+        }
+    }
+
+    pub(super) fn progress(&self) -> TerminalProgress {
+        TerminalProgress::new(self.quiet)
+    }
+
+    /// The name of the run, for titles.
+    pub(super) fn name(&self) -> String {
+        self.run
+            .file_name()
+            .map_or_else(|| self.run.display().to_string(), |name| name.to_string_lossy().into())
+    }
+}
+
+/// Which images.
+#[derive(Args, Debug)]
+pub struct InputArgs {
+    /// A data set as in `unbraid data`, a folder of images, or an image file (default: the run's own data)
+    #[arg(long, value_name = "NAME|PATH")]
+    data: Option<DataSpec>,
+    /// A PNG or JPEG file of any size, cropped and resized to the run's; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    image: Vec<PathBuf>,
+}
+
+impl InputArgs {
+    /// Opens them.
+    pub(super) fn open(&self, run: &Run, progress: &TerminalProgress) -> Outcome<Box<dyn DataSet>> {
+        match (&self.data, self.image.as_slice()) {
+            (Some(spec), _) => input::open(run, spec, progress),
+            (None, []) => input::open_own(run, progress),
+            (None, files) => input::open_images(run, files),
+        }
+    }
+
+    /// Whether they are single files.
+    pub(super) fn is_files(&self) -> bool {
+        !self.image.is_empty()
+    }
+}
+
+/// Damage to do to images first.
+#[derive(Args, Debug)]
+pub struct CorruptArgs {
+    /// Damage images first: `invert` turns every pixel x into 1 - x, `noise=0.05` one in twenty
+    #[arg(long, value_name = "noise=P|invert")]
+    corrupt: Option<Corruption>,
+}
+
+impl CorruptArgs {
+    /// Whether there is any.
+    pub(super) fn is_given(&self) -> bool {
+        self.corrupt.is_some()
+    }
+
+    /// The images as the model gets to see them; `None` if they are whole.
+    pub(super) fn apply(&self, images: &Array4<f32>, seed: u64) -> Option<Array4<f32>> {
+        self.corrupt.map(|corruption| corruption.apply(images, seed))
+    }
+}
+
+/// Whether what is there may be replaced.
+#[derive(Args, Debug)]
+pub struct OverwriteArgs {
+    /// Replace the output if it exists
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl OverwriteArgs {
+    pub(super) fn existing(&self) -> Existing {
+        Existing::from_flag(self.overwrite)
+    }
+}
+
+/// Says what was written.
+pub(super) fn wrote(model: &ModelArgs, path: &Path) {
+    model.log(&format!("wrote {}", path.display()));
+}

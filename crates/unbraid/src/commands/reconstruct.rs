@@ -1,0 +1,69 @@
+//! `unbraid reconstruct`: images beside what a model makes of them.
+
+use super::model::{CorruptArgs, InputArgs, ModelArgs, OverwriteArgs, wrote};
+use crate::apply::input;
+use crate::apply::strip::PictureFile;
+use crate::failure::Outcome;
+use crate::report::gallery::Row;
+use clap::Args;
+use ndarray::Array4;
+use rand::seq::SliceRandom;
+use std::path::PathBuf;
+use unbraid_data::random::Stream;
+
+/// Arguments of `unbraid reconstruct`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid reconstruct runs/photos --image a.jpg --image b.jpg -o out.png
+
+Rows: the originals, with --corrupt what the model gets to see, what it makes
+of it, and the absolute difference from the originals, in which black is none.")]
+pub struct ReconstructArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    /// How many images of a data set to draw
+    #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=100))]
+    count: u16,
+    /// Decides which images, and the damage of --corrupt
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    corrupt: CorruptArgs,
+    /// The picture to write, ending in .png
+    #[arg(short, long, value_name = "FILE.png")]
+    output: PathBuf,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
+}
+
+/// Reconstructs as asked.
+///
+/// # Errors
+/// If the run, the images or the output are wrong.
+pub fn run(args: &ReconstructArgs) -> Outcome {
+    let file = PictureFile::still(&args.output, args.overwrite.existing())?;
+    args.model.run(|run| {
+        let data = args.input.open(run, &args.model.progress())?;
+        let mut images: Vec<usize> = (0..data.len()).collect();
+        if !args.input.is_files() {
+            let mut generator = Stream::new(args.seed, "images to reconstruct").at(0).generator();
+            let count = usize::from(args.count).min(images.len());
+            images = images.partial_shuffle(&mut generator, count).0.to_vec();
+        }
+        let originals = input::read(data.as_ref(), &images)?;
+        let corrupted = args.corrupt.apply(&originals, args.seed);
+        let reconstructions = run.reconstruct(corrupted.as_ref().unwrap_or(&originals))?;
+        let difference = (&originals - &reconstructions).mapv(f32::abs);
+        let row =
+            |label: &str, images: Array4<f32>| Row { label: label.to_owned(), note: String::new(), images };
+        let mut rows = vec![row("original", originals)];
+        rows.extend(corrupted.map(|corrupted| row("corrupted", corrupted)));
+        rows.extend([row("reconstruction", reconstructions), row("difference", difference)]);
+        file.draw(rows, Vec::new(), &format!("{}: reconstructions", args.model.name()))?;
+        wrote(&args.model, &args.output);
+        Ok(())
+    })
+}

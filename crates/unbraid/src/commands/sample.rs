@@ -1,0 +1,60 @@
+//! `unbraid sample`: new images from the prior.
+
+use super::model::{ModelArgs, OverwriteArgs, wrote};
+use crate::apply::images_output::Target;
+use crate::failure::Outcome;
+use crate::report::sheet::thousands;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Arguments of `unbraid sample`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid sample runs/digits -n 64 --category 3 -o sheet.png
+
+Latent values are drawn from the run's prior and decoded. An .npz has the
+`images` and the values they come from, for `unbraid decode`.")]
+pub struct SampleArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// How many images
+    #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 64)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    count: u64,
+    /// Decides which images
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Hold a categorical unit in a class: `3`, or `1=3` for the second unit; may be repeated
+    #[arg(long, value_name = "[UNIT=]CLASS", value_parser = class)]
+    category: Vec<(usize, usize)>,
+    /// A sheet (.png), arrays (.npz), or a directory of PNG files
+    #[arg(short, long, value_name = "OUTPUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
+}
+
+/// Unit and class; without a unit, the first.
+fn class(text: &str) -> Result<(usize, usize), String> {
+    let (unit, class) = text.split_once('=').unwrap_or(("0", text));
+    match (unit.trim().parse(), class.trim().parse()) {
+        (Ok(unit), Ok(class)) => Ok((unit, class)),
+        _ => Err(format!("found `{text}`, expected the number of a class, or UNIT=CLASS")),
+    }
+}
+
+/// Samples as asked.
+///
+/// # Errors
+/// If the run, a class or the output are wrong.
+pub fn run(args: &SampleArgs) -> Outcome {
+    let target = Target::new(&args.output, args.overwrite.existing())?;
+    args.model.run(|run| {
+        let count = args.count as usize;
+        let latents = run.draw_latents_in(count, args.seed, &args.category)?;
+        let title = format!("{}: {} samples from the prior", args.model.name(), thousands(count));
+        target.write(run, &latents, &title, &args.model.progress())?;
+        wrote(&args.model, &args.output);
+        Ok(())
+    })
+}
