@@ -47,7 +47,7 @@ pub(super) const HOYER: Metric = Metric {
 pub(super) const KL: Metric = Metric {
     name: "kl",
     keys: &["kl"],
-    meaning: "divergence of the posteriors from the prior in nats, summed over units",
+    meaning: "divergence of the posteriors from a standard normal in nats, summed over units",
     direction: Direction::Neither,
     range: (0.0, f64::INFINITY),
     needs: Needs { log_variances: true, ..CODES },
