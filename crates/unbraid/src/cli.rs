@@ -49,6 +49,9 @@ enum Command {
     Edit(commands::edit::EditArgs),
     /// Show the way from one image to another
     Interpolate(commands::interpolate::InterpolateArgs),
+    /// Many runs as one: plan, run here or on a cluster, tables, report
+    #[command(subcommand, arg_required_else_help = true)]
+    Study(commands::study::StudyCommand),
     /// List the set-ups of the papers, or show one
     Presets(commands::presets::PresetsArgs),
     /// Measure what a configuration costs on this machine
@@ -92,6 +95,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Train(args) => commands::train::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Study(command) => commands::study::run(command),
         Command::Presets(args) => commands::presets::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
     }

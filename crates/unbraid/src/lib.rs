@@ -16,6 +16,7 @@ pub mod optimizer;
 pub mod prior;
 pub mod report;
 pub mod run;
+pub mod study;
 pub mod terminal;
 pub mod train;
 

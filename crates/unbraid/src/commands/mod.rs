@@ -16,5 +16,6 @@ pub mod presets;
 pub mod reconstruct;
 pub mod report;
 pub mod sample;
+pub mod study;
 pub mod train;
 pub mod traverse;

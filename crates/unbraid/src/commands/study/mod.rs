@@ -1,0 +1,55 @@
+//! `unbraid study`: one file for each verb.
+
+pub mod import;
+pub mod new;
+pub mod plan;
+pub mod presets;
+pub mod report;
+pub mod run;
+pub mod status;
+pub mod submit;
+pub mod table;
+
+use crate::failure::Outcome;
+use clap::Subcommand;
+
+/// What to do with a study.
+#[derive(Debug, Subcommand)]
+pub enum StudyCommand {
+    /// List the studies of the papers
+    Presets(presets::PresetsArgs),
+    /// Start a study from one of them, or from a preset
+    New(new::NewArgs),
+    /// Number the runs of a study and say what they cost
+    Plan(plan::PlanArgs),
+    /// Train what is not trained yet, on this machine
+    Run(run::RunArgs),
+    /// Hand the runs to a cluster
+    Submit(submit::SubmitArgs),
+    /// Say what is done, running, failed and pending
+    Status(status::StatusArgs),
+    /// Write one row for each run: settings and scores
+    Table(table::TableArgs),
+    /// Add a table of results from elsewhere
+    Import(import::ImportArgs),
+    /// Compare the runs in one page
+    Report(report::ReportArgs),
+}
+
+/// Does it.
+///
+/// # Errors
+/// As the verb says.
+pub fn run(command: StudyCommand) -> Outcome {
+    match command {
+        StudyCommand::Presets(args) => presets::run(&args),
+        StudyCommand::New(args) => new::run(&args),
+        StudyCommand::Plan(args) => plan::run(&args),
+        StudyCommand::Run(args) => run::run(&args),
+        StudyCommand::Submit(args) => submit::run(&args),
+        StudyCommand::Status(args) => status::run(&args),
+        StudyCommand::Table(args) => table::run(&args),
+        StudyCommand::Import(args) => import::run(&args),
+        StudyCommand::Report(args) => report::run(&args),
+    }
+}

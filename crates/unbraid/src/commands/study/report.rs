@@ -1,0 +1,21 @@
+//! `unbraid study report`.
+
+use crate::failure::{Failure, Outcome};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Which study.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// The directory of the study
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+}
+
+/// Not there yet.
+///
+/// # Errors
+/// Always.
+pub fn run(args: &ReportArgs) -> Outcome {
+    Err(Failure::run(args.study.display()))
+}
