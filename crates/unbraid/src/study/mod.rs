@@ -10,6 +10,8 @@
 
 pub mod directory;
 pub mod manifest;
+pub mod table;
 
 pub use directory::StudyDirectory;
 pub use manifest::{Entry, Manifest};
+pub use table::{Row, Table};
