@@ -28,10 +28,12 @@ pub(crate) fn random_images(shape: ImageShape) -> StoredImages {
     StoredImages::new("random", shape, Pixels::Bits(images), None, recipe)
 }
 
-/// The default configuration with some keys set.
+/// The plain beta-VAE on the built-in images, as `unbraid bench` measures it, with some keys set.
 pub(crate) fn configuration(assignments: &[&str]) -> Result<Config, String> {
     let assignments = assignments.iter().map(|&text| text.to_owned()).collect();
-    Source { assignments, ..Source::default() }.resolve().map_err(|error| error.to_string())
+    Source { preset: Some("shapes/beta-vae".to_owned()), assignments, ..Source::default() }
+        .resolve()
+        .map_err(|error| error.to_string())
 }
 
 /// A trainer and the threads it runs on.

@@ -30,6 +30,15 @@ impl ConfigArgs {
         self.source().is_empty()
     }
 
+    /// The checked configuration, on top of another preset than `default` if none was asked for.
+    pub(super) fn resolve_over(&self, preset: &str) -> Outcome<Config> {
+        let mut source = self.source();
+        if source.file.is_none() {
+            source.preset.get_or_insert_with(|| preset.to_owned());
+        }
+        Ok(source.resolve()?)
+    }
+
     /// The checked configuration.
     pub(super) fn resolve(&self) -> Outcome<Config> {
         Ok(self.source().resolve()?)

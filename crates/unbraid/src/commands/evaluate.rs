@@ -119,7 +119,16 @@ fn score_run(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
     let data = unbraid_data::open(&run.config().data, &progress)?;
     let hash = same_data(path, data.as_ref())?;
     let test = if args.test_split { Some(open_test_split(&run, &hash, &progress)?) } else { None };
-    score_and_write(&run, (data.as_ref(), test.as_deref()), hash, &settings, args.quiet)
+    let report = score_and_write(&run, (data.as_ref(), test.as_deref()), hash, &settings, args.quiet)?;
+    let page = path.join("report.html");
+    if page.exists() && !args.quiet {
+        log_line(&format!(
+            "{}: older than these scores; unbraid report {} draws it anew",
+            page.display(),
+            path.display()
+        ));
+    }
+    Ok(report)
 }
 
 /// Scores a run on data, and on a test split if there is one, and writes the results into its directory; `hash` is that of
