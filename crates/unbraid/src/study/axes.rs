@@ -147,7 +147,7 @@ mod tests {
         let axes = Axis::of_grid(&table("a = [[], [10]]\nb = [{ from = 0, to = 1, end = 5 }]")).unwrap();
         assert_eq!(
             shown(&axes),
-            ["a=[] b={ from = 0, to = 1, end = 5 }", "a=[10] b={ from = 0, to = 1, end = 5 }"]
+            ["a=[] b={ end = 5, from = 0, to = 1 }", "a=[10] b={ end = 5, from = 0, to = 1 }"]
         );
     }
 
