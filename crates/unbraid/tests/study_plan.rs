@@ -184,8 +184,7 @@ fn a_run_keeps_its_name_when_another_key_is_varied() {
     // Another configuration with the same eight digits would not pass for it.
     let run = bench.path("study/runs").join(&name);
     fs::write(run.join("config.toml"), common::TINY).unwrap();
-    let plan = planned(&bench);
-    assert_eq!(counts(&plan)[1..3], [0, 0]);
+    bench.expect(&["study", "plan", "study"], 2, &["1 directory", &name, "none of its own"]);
 }
 
 #[test]
@@ -341,9 +340,11 @@ fn the_studies_of_the_papers_are_there_to_begin_with() {
     let output = bench.unbraid(&["study", "new", "dlib", "study"]).output().unwrap();
     common::check(&output, 0, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
-    for words in
-        ["runs         10800", "smallnorb: put the directory of the six .mat", "unbraid study plan study"]
-    {
+    for words in [
+        "runs         10800",
+        "data/smallnorb: missing; expected the directory of the six .mat",
+        "unbraid study plan study",
+    ] {
         assert!(text.contains(words), "{text}");
     }
     assert_eq!(counts(&planned(&bench)), [10_800, 0, 0, 10_800]);

@@ -4,7 +4,6 @@
 
 use super::definition::Definition;
 use super::edit;
-use super::manifest::Entry;
 use super::points;
 use crate::config::{nearest, parse_assignment};
 use crate::failure::{Failure, Outcome};
@@ -97,11 +96,11 @@ pub fn text(name: &str, scale: Scale) -> Outcome<&'static str> {
     })
 }
 
-/// A study with keys set as by `--set`, and the runs that it leads to.
+/// A study with keys set as by `--set`, and the number of its runs.
 ///
 /// # Errors
 /// If an assignment is malformed, sets what the study varies, or leads to a study that cannot be.
-pub fn with_assignments(text: &str, assignments: &[String]) -> Outcome<(String, Vec<Entry>)> {
+pub fn with_assignments(text: &str, assignments: &[String]) -> Outcome<(String, usize)> {
     let mut text = text.to_owned();
     let mut keys = Vec::new();
     for assignment in assignments {
@@ -116,13 +115,14 @@ pub fn with_assignments(text: &str, assignments: &[String]) -> Outcome<(String, 
             "--set {key}: the study varies it\nhint: without that --set, then change its list in study.toml"
         )));
     }
-    let entries = points::entries(&definition)?;
-    Ok((text, entries))
+    let runs = points::entries(&definition)?.len();
+    Ok((text, runs))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Entry;
     use std::collections::BTreeSet;
 
     fn entries(text: &str) -> Vec<Entry> {
@@ -194,10 +194,10 @@ mod tests {
         let set = |assignments: &[&str]| {
             with_assignments(small, &assignments.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
         };
-        let (text, entries) = set(&["training.steps=7", "seeds=1", "model.architecture=conv"]).unwrap();
+        let (text, runs) = set(&["training.steps=7", "seeds=1", "model.architecture=conv"]).unwrap();
         assert!(text.contains("\n\"training.steps\" = 7\n") && text.starts_with("# Hartmann"), "{text}");
-        assert_eq!(entries.len(), 12);
-        assert!(entries.iter().all(|entry| entry.configuration.training.steps == Some(7)));
+        assert_eq!(runs, 12);
+        assert!(entries(&text).iter().all(|entry| entry.configuration.training.steps == Some(7)));
         for (assignment, expected) in [
             ("objective.beta=3", "the study varies it"),
             ("training.stepz=3", "unknown key `stepz`"),

@@ -172,7 +172,7 @@ fn measure_step(config: &Config, data: &dyn DataSet, share: Duration) -> Outcome
         let mut trainer = Trainer::new(&config, data, &Device::flex())?;
         // The first step pays for memory that the others find.
         trainer.advance().map_err(Failure::run)?;
-        cost::seconds_per_step(&mut trainer, share).map_err(Failure::run)
+        cost::fastest_step(&mut trainer, share).map_err(Failure::run)
     })
 }
 

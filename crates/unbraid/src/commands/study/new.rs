@@ -3,13 +3,14 @@
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Existing, print};
 use crate::study::presets::{self, Scale};
-use crate::study::{Entry, StudyDirectory};
+use crate::study::{Plan, StudyDirectory};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
-use unbraid_data::{DataSpec, registry};
+use unbraid_data::registry;
+use unbraid_data::spec::{DataSpec, OptionValue};
 
 /// Which study, and where.
 #[derive(Args, Debug)]
@@ -57,7 +58,7 @@ impl ScaleArgs {
 /// If there is no such study, a key cannot be set, or there is a study in the directory already.
 pub fn run(args: &NewArgs) -> Outcome {
     let text = presets::text(&args.preset, args.scale.scale())?;
-    let (text, entries) = presets::with_assignments(text, &args.set)?;
+    let (text, runs) = presets::with_assignments(text, &args.set)?;
     let directory = &args.directory;
     if StudyDirectory::open(directory).is_ok() {
         return Err(Failure::input(format!(
@@ -71,25 +72,25 @@ pub fn run(args: &NewArgs) -> Outcome {
     let file = directory.join("study.toml");
     files::write(&file, Existing::Keep, |out| out.write_all(text.as_bytes()))?;
     let study = StudyDirectory::open(directory)?;
-    let mut said = format!("{:12} {}\n{:12} {}\n", "study", file.display(), "runs", entries.len());
-    for (data, expected) in wanting(&entries) {
-        let _ = writeln!(
-            said,
-            "{:12} {data}: put {expected} where study.toml has its path, or change the path",
-            "data"
-        );
+    let mut said = format!("{:12} {}\n{:12} {}\n", "study", file.display(), "runs", runs);
+    // Read again from its place, which is where its paths start.
+    let plan = Plan::of(&study)?;
+    let data = plan.manifest.entries.iter().map(|entry| &entry.configuration.data);
+    for (path, expected) in data.flat_map(missing).collect::<BTreeMap<_, _>>() {
+        let _ = writeln!(said, "{:12} {}: missing; expected {expected}", "data", path.display());
     }
     let _ = writeln!(said, "{:12} unbraid study plan {}", "next", study.path().display());
     print(&said)
 }
 
-/// The data sets that are read from files, each with what its path must be.
-fn wanting(entries: &[Entry]) -> BTreeMap<&str, &'static str> {
-    let needs = |data: &DataSpec| match data.name.as_deref().map(registry::entry) {
-        Some(Ok(entry)) if entry.path.is_some() => entry.path,
-        _ if data.options.contains_key("picture") => Some("an image file for the backgrounds"),
+/// The files of a data set that are not there, each with what it must be.
+fn missing(data: &DataSpec) -> impl Iterator<Item = (PathBuf, &'static str)> {
+    let entry = data.name.as_deref().and_then(|name| registry::entry(name).ok());
+    let own =
+        data.path.clone().map(|path| (path, entry.and_then(|entry| entry.path).unwrap_or("a data set")));
+    let picture = match data.options.get("picture") {
+        Some(OptionValue::Text(path)) => Some((PathBuf::from(path), "an image file for the backgrounds")),
         _ => None,
     };
-    let data = entries.iter().map(|entry| &entry.configuration.data);
-    data.filter_map(|data| Some((data.name.as_deref()?, needs(data)?))).collect()
+    own.into_iter().chain(picture).filter(|(path, _)| !path.exists())
 }

@@ -45,7 +45,7 @@ pub fn run(args: &PresetsArgs) -> Outcome {
 
 /// A line of at most 80 columns for each, under the name of its paper.
 fn as_text() -> Outcome<String> {
-    let width = STUDIES.iter().map(|study| study.name.len()).max().unwrap_or(0);
+    let width = 2 + STUDIES.iter().map(|study| study.name.len()).max().unwrap_or(0);
     let mut text = format!("{:width$}  {:>6}  {:>5}\n", "runs", "full", "small");
     let mut paper = "";
     for study in STUDIES {
@@ -54,8 +54,8 @@ fn as_text() -> Outcome<String> {
             let _ = writeln!(text, "{paper}");
         }
         let (full, small) = (study.runs(Scale::Full)?, study.runs(Scale::Small)?);
-        let indent = width.saturating_sub(2);
-        let _ = writeln!(text, "  {:indent$}  {full:>6}  {small:>5}  {}", study.name, study.place);
+        let name = format!("  {}", study.name);
+        let _ = writeln!(text, "{name:width$}  {full:>6}  {small:>5}  {}", study.place);
     }
     Ok(text)
 }
