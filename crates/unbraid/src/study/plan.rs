@@ -177,7 +177,7 @@ fn adopt(study: &StudyDirectory, entries: &mut [Entry], directories: &BTreeSet<S
         let Some(candidates) = others.get_mut(ending(&entry.hash)) else { continue };
         // Eight digits of the hash may agree by chance; the configuration in the directory cannot.
         let is_it = |name: &&String| fingerprint(&study.runs().join(name)).as_deref() == Some(&entry.hash);
-        if let Some(place) = candidates.iter().position(|name| is_it(name)) {
+        if let Some(place) = candidates.iter().position(is_it) {
             entry.name.clone_from(candidates.remove(place));
         }
     }

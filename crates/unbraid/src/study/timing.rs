@@ -136,13 +136,14 @@ fn is_like(last: Option<&(&Entry, bool)>, entry: &Entry) -> bool {
     })
 }
 
-/// Network, method and batch as text: everything of an objective except its weights, which cost nothing.
+/// Network, method and batch as text: without the weights of an objective and the numbers of a prior, which cost nothing.
 fn structure(config: &Config) -> String {
     let mut objective = Table::try_from(&config.objective).unwrap_or_default();
     for (key, _) in config.objective.schedules() {
         objective.remove(key);
     }
-    let model = Table::try_from(&config.model).unwrap_or_default();
+    let mut model = Table::try_from(&config.model).unwrap_or_default();
+    model.insert("prior".to_owned(), config.model.prior.name().into());
     format!("{objective} {model} {} {}", config.training.batch_size, config.optimizer.amsgrad)
 }
 
