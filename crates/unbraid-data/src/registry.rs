@@ -212,20 +212,33 @@ pub fn open(spec: &DataSpec, progress: &dyn Progress) -> Result<Box<dyn DataSet>
         (None, Some(path)) => recognise(path)?,
         (None, None) => return Err(DataError::value("data set", "neither name nor path", "one of them")),
     };
-    for option in spec.options.keys() {
-        check_option(entry, option)?;
-    }
-    if let (None, Some(path)) = (entry.path, &spec.path) {
-        return Err(DataError::value(
-            format!("path of data set `{}`", entry.name),
-            path.display(),
-            "no path: it is made without files",
-        ));
-    }
+    check_against(entry, spec)?;
     let request = Request::new(entry, spec, progress);
     let plan = split::Plan::from_request(&request, entry.split)?;
     let data = (entry.open)(&request)?;
     plan.apply(data)
+}
+
+/// Checks what can be known without looking at any file: that a data set of this name exists and has these options.
+///
+/// # Errors
+/// If it does not.
+pub fn check(spec: &DataSpec) -> Result<()> {
+    spec.name.as_ref().map_or(Ok(()), |name| check_against(entry(name)?, spec))
+}
+
+fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
+    for option in spec.options.keys() {
+        check_option(entry, option)?;
+    }
+    match (entry.path, &spec.path) {
+        (None, Some(path)) => Err(DataError::value(
+            format!("path of data set `{}`", entry.name),
+            path.display(),
+            "no path: it is made without files",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Finds the data set that a path holds.

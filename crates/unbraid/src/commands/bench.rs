@@ -120,7 +120,8 @@ fn as_text(cost: &Cost, compute: &Compute, config: &Config, data: &dyn DataSet) 
     text
 }
 
-fn duration(seconds: f64) -> String {
+/// A duration in words.
+pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
         seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),

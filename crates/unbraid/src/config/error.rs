@@ -71,10 +71,19 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
+/// What is wrong with a table, by its key, with a did-you-mean.
+pub(crate) fn explain(error: &toml::de::Error) -> String {
+    let message = with_suggestion(error.message());
+    // The whole text goes on with lines that say where: in `section.key`.
+    let text = error.to_string();
+    let place = text.lines().find_map(|line| line.trim().strip_prefix("in `")?.strip_suffix('`'));
+    place.map_or_else(|| message.clone(), |place| format!("{place}: {message}"))
+}
+
 /// Adds a did-you-mean to serde's message on an unknown field or variant.
 ///
 /// serde writes ``unknown field `found`, expected one of `a`, `b` `` and gives the candidates in no other form.
-pub(crate) fn with_suggestion(message: &str) -> String {
+fn with_suggestion(message: &str) -> String {
     let kind = ["unknown field", "unknown variant"].into_iter().find(|kind| message.starts_with(kind));
     let mut quoted = message.split('`').skip(1).step_by(2);
     let (Some(kind), Some(found)) = (kind, quoted.next()) else {

@@ -1,20 +1,19 @@
 //! Putting a configuration together from its layers.
 
-use super::error::{nearest, with_suggestion};
+use super::error::{explain, nearest};
 use super::{Config, ConfigError, PRESETS, Preset};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 use unbraid_data::DataSpec;
+use unbraid_data::spec::OptionValue;
 
-/// Where a configuration comes from; later layers override earlier ones, key by key.
+/// What a configuration will be, while layers are put on each other. Layers are read once and may be resolved often, as
+/// a study of thousands of runs does.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
-    /// The first layer. Without it, and without a file, it is the preset `default`; with a file, it is nothing.
-    pub preset: Option<String>,
-    /// The second layer.
-    pub file: Option<PathBuf>,
-    /// The third layer: `key=value`, each a TOML value or a bare word.
-    pub assignments: Vec<String>,
+pub struct Layers {
+    merged: Table,
+    /// Relative paths start here; in the working directory if it is absent.
+    directory: Option<PathBuf>,
 }
 
 /// Tables that say what they are by `name`. A bare word stands for a table with only that, and a layer that gives
@@ -28,39 +27,98 @@ const COMPONENTS: [&[&str]; 6] = [
     &["model", "prior"],
 ];
 
-impl Source {
-    /// Whether nothing was asked for.
-    pub fn is_empty(&self) -> bool {
-        self.preset.is_none() && self.file.is_none() && self.assignments.is_empty()
-    }
-
-    /// Reads and merges the layers, and checks the result.
+impl Layers {
+    /// A preset.
     ///
     /// # Errors
-    /// If a layer cannot be read, a key is unknown, or a value cannot be right.
-    pub fn resolve(&self) -> Result<Config, ConfigError> {
-        let mut merged = match (&self.preset, &self.file) {
-            (Some(name), _) => parse_table(find_preset(name)?.toml, name)?,
-            (None, None) => parse_table(find_preset("default")?.toml, "default")?,
-            (None, Some(_)) => Table::new(),
-        };
-        if let Some(path) = &self.file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|source| ConfigError::Read { path: path.clone(), source })?;
-            merge(&mut merged, parse_table(&text, &path.display().to_string())?);
-        }
-        for assignment in &self.assignments {
-            merge(&mut merged, parse_assignment(assignment)?);
-        }
-        finish(merged)
+    /// If there is none of that name.
+    pub fn of_preset(name: &str) -> Result<Self, ConfigError> {
+        Self::of_text(find_preset(name)?.toml, name)
     }
 
-    /// A whole configuration from text; `origin` names it in messages.
+    /// A configuration file.
     ///
     /// # Errors
-    /// As [`Source::resolve`].
-    pub fn parse(text: &str, origin: &str) -> Result<Config, ConfigError> {
-        finish(parse_table(text, origin)?)
+    /// If it cannot be read, or is not TOML.
+    pub fn of_file(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        Self::of_text(&text, &path.display().to_string())
+    }
+
+    /// TOML; `origin` names it in messages.
+    ///
+    /// # Errors
+    /// If it is not TOML.
+    pub fn of_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
+        let merged = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+            origin: origin.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        Ok(Self::of_table(merged))
+    }
+
+    /// Values by their dotted keys, as one layer: `objective.beta` with `objective.name` means the beta of that objective,
+    /// in whatever order they come.
+    ///
+    /// # Errors
+    /// If a key is empty or has an empty part.
+    pub fn of_keys<'a>(keys: impl IntoIterator<Item = (&'a str, Value)>) -> Result<Self, ConfigError> {
+        let mut keys: Vec<(&str, Value)> = keys.into_iter().collect();
+        // What a table is comes before what it holds: another name empties it.
+        let is_name = |key: &str| key.rsplit('.').next() == Some("name");
+        keys.sort_by_key(|(key, _)| (key.split('.').count(), !is_name(key)));
+        let mut layers = Self::default();
+        for (key, value) in keys {
+            let mut parts = key.rsplit('.').map(str::trim);
+            let nested = parts.try_fold(value, |value, part| {
+                (!part.is_empty()).then(|| Value::Table(Table::from_iter([(part.to_owned(), value)])))
+            });
+            match nested {
+                Some(Value::Table(table)) => layers.put(Self::of_table(table)),
+                _ => {
+                    return Err(ConfigError::value(
+                        format!("`{key}`"),
+                        "an empty part",
+                        "a key such as objective.beta",
+                    ));
+                }
+            }
+        }
+        Ok(layers)
+    }
+
+    fn of_table(mut merged: Table) -> Self {
+        expand_words(&mut merged);
+        Self { merged, directory: None }
+    }
+
+    /// The same with relative paths that start in `directory`, which has to be absolute.
+    #[must_use]
+    pub fn with_paths_in(self, directory: &Path) -> Self {
+        Self { directory: Some(directory.to_owned()), ..self }
+    }
+
+    /// Puts a layer on top.
+    pub fn put(&mut self, above: Self) {
+        merge(&mut self.merged, above.merged);
+    }
+
+    /// The checked configuration.
+    ///
+    /// # Errors
+    /// If a key is unknown, or a value cannot be right.
+    pub fn resolve(self) -> Result<Config, ConfigError> {
+        let mut config: Config = Value::Table(self.merged)
+            .try_into()
+            .map_err(|error| ConfigError::Shape { message: explain(&error) })?;
+        make_absolute(&mut config.data, self.directory.as_deref());
+        let latents = &mut config.model.latents;
+        if !latents.categorical.is_empty() {
+            latents.temperature = Some(latents.temperature_or_default());
+        }
+        config.check()?;
+        Ok(config)
     }
 }
 
@@ -72,42 +130,6 @@ fn find_preset(name: &str) -> Result<&'static Preset, ConfigError> {
             |near| format!("did you mean `{near}`?"),
         ),
     })
-}
-
-fn parse_table(text: &str, origin: &str) -> Result<Table, ConfigError> {
-    let mut table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
-        origin: origin.to_owned(),
-        message: error.to_string().trim_end().to_owned(),
-    })?;
-    expand_words(&mut table);
-    Ok(table)
-}
-
-fn parse_assignment(text: &str) -> Result<Table, ConfigError> {
-    let malformed = || ConfigError::Assignment { found: text.to_owned() };
-    let (key, value) = text.split_once('=').ok_or_else(malformed)?;
-    let value = parse_value(value.trim());
-    let mut parts = key.trim().rsplit('.').map(str::trim);
-    let innermost = parts.next().filter(|part| !part.is_empty()).ok_or_else(malformed)?;
-    let mut table = Table::from_iter([(innermost.to_owned(), value)]);
-    for part in parts {
-        if part.is_empty() {
-            return Err(malformed());
-        }
-        table = Table::from_iter([(part.to_owned(), Value::Table(table))]);
-    }
-    expand_words(&mut table);
-    Ok(table)
-}
-
-/// A TOML value; anything that is none is a word.
-fn parse_value(text: &str) -> Value {
-    format!("value = {text}")
-        .parse::<Table>()
-        .ok()
-        .filter(|table| table.len() == 1)
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 fn expand_words(table: &mut Table) {
@@ -169,136 +191,85 @@ fn is_made(data: &Table) -> bool {
     name.is_some_and(|name| unbraid_data::registry::entry(name).is_ok_and(|entry| entry.path.is_none()))
 }
 
-fn finish(merged: Table) -> Result<Config, ConfigError> {
-    let mut config: Config = Value::Table(merged).try_into().map_err(|error: toml::de::Error| {
-        let text = error.to_string();
-        let mut lines = text.lines();
-        let message = with_suggestion(lines.next().unwrap_or_default());
-        // The second line says where: in `section.key`.
-        let place =
-            lines.find_map(|line| line.trim().strip_prefix("in `")?.strip_suffix('`').map(str::to_owned));
-        let message = place.map_or_else(|| message.clone(), |place| format!("{place}: {message}"));
-        ConfigError::Shape { message }
-    })?;
-    // The configuration has to mean the same from any working directory.
-    if let Some(path) = &mut config.data.path
-        && let Ok(absolute) = std::path::absolute(&path)
-    {
-        *path = absolute;
+/// The configuration has to mean the same from any working directory.
+fn make_absolute(data: &mut DataSpec, directory: Option<&Path>) {
+    let Some(directory) = directory else {
+        if let Some(path) = &mut data.path
+            && let Ok(absolute) = std::path::absolute(&path)
+        {
+            *path = absolute;
+        }
+        return;
+    };
+    if let Some(path) = &mut data.path {
+        *path = absolute_in(directory, path);
     }
-    let latents = &mut config.model.latents;
-    if !latents.categorical.is_empty() {
-        latents.temperature = Some(latents.temperature_or_default());
+    for option in ["picture", "attributes"] {
+        if let Some(OptionValue::Text(path)) = data.options.get_mut(option) {
+            *path = absolute_in(directory, Path::new(path)).display().to_string();
+        }
     }
-    config.check()?;
-    Ok(config)
+}
+
+/// A path that starts in `directory`, without the `..` at its beginning: it is part of what identifies a run, and should
+/// not depend on the way there.
+fn absolute_in(directory: &Path, path: &Path) -> PathBuf {
+    let mut absolute = directory.to_owned();
+    let mut components = path.components().peekable();
+    while let Some(Component::ParentDir | Component::CurDir) = components.peek() {
+        if components.next() == Some(Component::ParentDir) {
+            absolute.pop();
+        }
+    }
+    // An absolute path takes the place of all that is before it.
+    absolute.extend(components);
+    absolute
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ArchitectureConfig, LikelihoodConfig, ObjectiveConfig, Scale};
+    use crate::config::ObjectiveConfig;
 
-    fn set(assignments: &[&str]) -> Result<Config, ConfigError> {
-        let assignments = assignments.iter().map(|&text| text.to_owned()).collect();
-        Source { assignments, ..Source::default() }.resolve()
+    fn keys(keys: &[(&str, Value)]) -> Layers {
+        Layers::of_keys(keys.iter().map(|(key, value)| (*key, value.clone()))).unwrap()
     }
 
     #[test]
-    fn assignments_take_toml_values_and_bare_words() {
-        let config =
-            set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0.into() });
-        let config = set(&["model.likelihood=laplace", "model.likelihood.scale=0.1", "seed = 7"]).unwrap();
-        assert!(
-            matches!(config.model.likelihood, LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } if scale == 0.1)
-        );
-        assert_eq!(config.seed, 7);
-    }
-
-    #[test]
-    fn data_takes_its_short_forms() {
-        let config = set(&["data=shapes(positions=8, orientations=2)"]).unwrap();
-        assert_eq!(config.data, "shapes(positions=8, orientations=2)".parse().unwrap());
-        let config = set(&["data=/somewhere/dsprites.npz"]).unwrap();
-        assert_eq!(config.data, DataSpec::at("/somewhere/dsprites.npz"));
-    }
-
-    #[test]
-    fn another_name_leaves_the_options_of_the_old_one_behind() {
-        let config = set(&["objective.beta=3", "objective.name=vae"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::Vae {});
-        let config = set(&[
-            "model.architecture={ name = \"mlp\", encoder = [3], decoder = [3] }",
-            "model.architecture=conv",
-        ]);
-        assert_eq!(config.unwrap().model.architecture, ArchitectureConfig::Conv {});
-    }
-
-    #[test]
-    fn epochs_take_the_place_of_steps() {
-        let config = set(&["training.steps=5", "training.epochs=2"]).unwrap();
-        assert_eq!((config.training.steps, config.training.epochs), (None, Some(2)));
-        assert_eq!(config.training.total_steps(100), 2 * 100 / 64);
-    }
-
-    #[test]
-    fn unknown_keys_and_words_come_with_a_suggestion() {
-        for (assignment, place, hint) in [
-            ("objective.bta=1", "objective", "did you mean `beta`?"),
-            ("trainng.steps=1", "trainng", "did you mean `training`?"),
-            ("training.step=1", "training", "did you mean `steps`?"),
-            ("model.architecture=convv", "model.architecture", "did you mean `conv`?"),
-            ("objective.name=betavae", "objective", "did you mean `beta-vae`?"),
-            ("model.latents.continous=3", "model.latents", "did you mean `continuous`?"),
-        ] {
-            let error = set(&[assignment]).unwrap_err().to_string();
-            assert!(error.contains(place) && error.contains(hint), "{assignment}: {error}");
+    fn the_keys_of_one_layer_mean_the_same_in_any_order() {
+        let (name, weight) = (("objective.name", "beta-tcvae".into()), ("objective.beta", Value::from(6)));
+        for layer in [[name.clone(), weight.clone()], [weight, name]] {
+            let mut layers = Layers::of_preset("dlib/factor-vae").unwrap();
+            layers.put(keys(&layer));
+            let config = layers.resolve().unwrap();
+            assert!(
+                matches!(config.objective, ObjectiveConfig::BetaTcvae { beta, .. } if beta == 6.0.into())
+            );
+        }
+        let mut layers = Layers::of_preset("default").unwrap();
+        layers.put(keys(&[("data.positions", 8.into()), ("data", "shapes".into())]));
+        assert_eq!(layers.resolve().unwrap().data.to_string(), "shapes(orientations=10, positions=8)");
+        for key in ["", "objective.", ".beta", "a..b"] {
+            assert!(Layers::of_keys([(key, Value::from(1))]).is_err(), "{key}");
         }
     }
 
     #[test]
-    fn wrong_kinds_of_values_name_the_key() {
-        for (assignment, place) in [
-            ("objective.beta=much", "objective"),
-            ("training.steps=-5", "training.steps"),
-            ("training.batch_size=1.5", "training.batch_size"),
-            ("model.latents=10", "model.latents"),
-            ("seed=-1", "seed"),
-            ("model.likelihood={ name = \"gaussian\", scale = \"wide\" }", "model.likelihood"),
-        ] {
-            let error = set(&[assignment]).unwrap_err().to_string();
-            assert!(error.contains(place), "{assignment}: {error}");
-        }
-    }
-
-    #[test]
-    fn a_path_completes_a_data_set_of_files_and_replaces_one_that_is_made() {
-        let data = |preset: &str| {
-            let assignments = vec!["data.path=/somewhere".to_owned()];
-            let source = Source { preset: Some(preset.to_owned()), assignments, ..Source::default() };
-            source.resolve().unwrap().data
+    fn paths_start_in_the_directory_that_is_given() {
+        let data = |path: &str| {
+            let mut layers = Layers::of_preset("default").unwrap().with_paths_in(Path::new("/here/study"));
+            layers.put(keys(&[("data", format!("scream-dsprites(path={path}, picture=./a.png)").into())]));
+            layers.resolve().unwrap().data
         };
-        let celeba = data("kumar/celeba-beta-vae");
-        assert_eq!(celeba.name.as_deref(), Some("celeba"));
-        assert!(celeba.options.contains_key("train_fraction") && celeba.path.is_some());
-        let other = data("default");
-        assert!(other.name.is_none() && other.options.is_empty() && other.path.is_some());
-    }
-
-    #[test]
-    fn malformed_assignments_are_refused() {
-        for text in ["objective.beta", "=3", "objective.=3", ".beta=3"] {
-            assert!(matches!(set(&[text]), Err(ConfigError::Assignment { .. })), "{text}");
+        for (path, expected) in [
+            ("x.npz", "/here/study/x.npz"),
+            ("./x.npz", "/here/study/x.npz"),
+            ("../data/x.npz", "/here/data/x.npz"),
+            ("../../x/../y.npz", "/x/../y.npz"),
+            ("/x.npz", "/x.npz"),
+        ] {
+            assert_eq!(data(path).path.unwrap(), Path::new(expected), "{path}");
         }
-    }
-
-    #[test]
-    fn a_file_without_data_is_no_configuration() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.toml");
-        std::fs::write(&path, "[objective]\nname = \"vae\"\n[training]\nsteps = 3\n").unwrap();
-        let source = Source { file: Some(path), ..Source::default() };
-        assert!(source.resolve().unwrap_err().to_string().contains("data"));
+        assert_eq!(data("x").options["picture"], OptionValue::Text("/here/study/a.png".into()));
     }
 }

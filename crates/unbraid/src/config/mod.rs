@@ -12,11 +12,13 @@ mod objective;
 mod presets;
 mod prior;
 mod schedule;
+mod source;
 mod text;
 
 pub use discriminator::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss};
 pub use error::ConfigError;
-pub use layers::Source;
+pub(crate) use error::{explain, nearest};
+pub use layers::Layers;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
     Output, Scale,
@@ -27,6 +29,8 @@ pub use objective::{
 pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
 pub use schedule::{Linear, Schedule};
+pub use source::Source;
+pub(crate) use source::parse_assignment;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -26,6 +26,16 @@ pub struct Entry {
     pub configuration: Config,
 }
 
+impl Entry {
+    /// The label of its method.
+    pub fn method(&self) -> &str {
+        self.settings
+            .get("method")
+            .and_then(Value::as_str)
+            .unwrap_or_else(|| self.configuration.objective.name())
+    }
+}
+
 /// All runs of a study, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifest {

@@ -8,10 +8,20 @@
 //! report.html      written by `unbraid study report`
 //! ```
 
+mod axes;
+pub mod definition;
 pub mod directory;
+mod edit;
 pub mod manifest;
+mod naming;
+pub mod plan;
+mod points;
+pub mod presets;
 pub mod table;
+pub mod timing;
 
+pub use definition::Definition;
 pub use directory::StudyDirectory;
 pub use manifest::{Entry, Manifest};
+pub use plan::Plan;
 pub use table::{Row, Table};

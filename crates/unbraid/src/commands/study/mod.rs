@@ -11,14 +11,23 @@ pub mod submit;
 pub mod table;
 
 use crate::failure::Outcome;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// One object
+    Json,
+}
 
 /// What to do with a study.
 #[derive(Debug, Subcommand)]
 pub enum StudyCommand {
     /// List the studies of the papers
     Presets(presets::PresetsArgs),
-    /// Start a study from one of them, or from a preset
+    /// Start a study from one of them, or from scratch
     New(new::NewArgs),
     /// Number the runs of a study and say what they cost
     Plan(plan::PlanArgs),

@@ -1,21 +1,96 @@
-//! `unbraid study new`.
+//! `unbraid study new`: a study.toml to begin with.
 
 use crate::failure::{Failure, Outcome};
-use clap::Args;
+use crate::files::{self, Existing, print};
+use crate::study::presets::{self, Scale};
+use crate::study::{Plan, StudyDirectory};
+use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
+use unbraid_data::registry;
+use unbraid_data::spec::{DataSpec, OptionValue};
 
-/// Which study.
+/// Which study, and where.
 #[derive(Args, Debug)]
 pub struct NewArgs {
-    /// The directory of the study
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
+    /// A study of `unbraid study presets`, or `empty`
+    #[arg(value_name = "PRESET")]
+    preset: String,
+    /// The directory of the new study
+    #[arg(value_name = "DIRECTORY")]
+    directory: PathBuf,
+    #[command(flatten)]
+    scale: ScaleArgs,
+    /// Set a key for all runs, as in `training.steps=5000`, or `seeds=5`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
 }
 
-/// Not there yet.
+/// How much of a study.
+#[derive(Args, Debug)]
+pub struct ScaleArgs {
+    /// As it was published, or what two cores do in an afternoon
+    #[arg(long, value_enum, default_value = "full")]
+    scale: ScaleWord,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ScaleWord {
+    Full,
+    Small,
+}
+
+impl ScaleArgs {
+    /// The scale that was asked for.
+    pub(super) fn scale(&self) -> Scale {
+        match self.scale {
+            ScaleWord::Full => Scale::Full,
+            ScaleWord::Small => Scale::Small,
+        }
+    }
+}
+
+/// Writes the study.toml, and says what to do next.
 ///
 /// # Errors
-/// Always.
+/// If there is no such study, a key cannot be set, or there is a study in the directory already.
 pub fn run(args: &NewArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    let text = presets::text(&args.preset, args.scale.scale())?;
+    let (text, runs) = presets::with_assignments(text, &args.set)?;
+    let directory = &args.directory;
+    if StudyDirectory::open(directory).is_ok() {
+        return Err(Failure::input(format!(
+            "{}: there is a study here already\nhint: `unbraid study plan` after changing its study.toml, or another \
+             directory",
+            directory.display()
+        )));
+    }
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Failure::input(format!("{}: cannot create it: {error}", directory.display())))?;
+    let file = directory.join("study.toml");
+    files::write(&file, Existing::Keep, |out| out.write_all(text.as_bytes()))?;
+    let study = StudyDirectory::open(directory)?;
+    let mut said = format!("{:12} {}\n{:12} {}\n", "study", file.display(), "runs", runs);
+    // Read again from its place, which is where its paths start.
+    let plan = Plan::of(&study)?;
+    let data = plan.manifest.entries.iter().map(|entry| &entry.configuration.data);
+    for (path, expected) in data.flat_map(missing).collect::<BTreeMap<_, _>>() {
+        let _ = writeln!(said, "{:12} {}: missing; expected {expected}", "data", path.display());
+    }
+    let _ = writeln!(said, "{:12} unbraid study plan {}", "next", study.path().display());
+    print(&said)
+}
+
+/// The files of a data set that are not there, each with what it must be.
+fn missing(data: &DataSpec) -> impl Iterator<Item = (PathBuf, &'static str)> {
+    let entry = data.name.as_deref().and_then(|name| registry::entry(name).ok());
+    let own =
+        data.path.clone().map(|path| (path, entry.and_then(|entry| entry.path).unwrap_or("a data set")));
+    let picture = match data.options.get("picture") {
+        Some(OptionValue::Text(path)) => Some((PathBuf::from(path), "an image file for the backgrounds")),
+        _ => None,
+    };
+    own.into_iter().chain(picture).filter(|(path, _)| !path.exists())
 }

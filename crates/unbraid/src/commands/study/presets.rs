@@ -1,21 +1,87 @@
-//! `unbraid study presets`.
+//! `unbraid study presets`: the comparisons of the papers.
 
-use crate::failure::{Failure, Outcome};
-use clap::Args;
-use std::path::PathBuf;
+use super::Format;
+use super::new::ScaleArgs;
+use crate::failure::Outcome;
+use crate::files::print;
+use crate::study::presets::{STUDIES, Scale, text};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::fmt::Write;
 
-/// Which study.
+/// Which studies.
 #[derive(Args, Debug)]
 pub struct PresetsArgs {
-    /// The directory of the study
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
+    #[command(subcommand)]
+    command: Option<PresetsCommand>,
+    /// How the list is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
 }
 
-/// Not there yet.
+#[derive(Debug, Subcommand)]
+enum PresetsCommand {
+    /// Print the study.toml of one
+    Show {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        scale: ScaleArgs,
+    },
+}
+
+/// Lists the studies or shows one.
 ///
 /// # Errors
-/// Always.
+/// If there is no study of that name.
 pub fn run(args: &PresetsArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    match (&args.command, args.format) {
+        (Some(PresetsCommand::Show { name, scale }), _) => print(text(name, scale.scale())?),
+        (None, Format::Text) => print(&as_text()?),
+        (None, Format::Json) => print(&as_json()?),
+    }
+}
+
+/// A line of at most 80 columns for each, under the name of its paper.
+fn as_text() -> Outcome<String> {
+    let width = 2 + STUDIES.iter().map(|study| study.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:width$}  {:>6}  {:>5}\n", "runs", "full", "small");
+    let mut paper = "";
+    for study in STUDIES {
+        if study.paper != paper {
+            paper = study.paper;
+            let _ = writeln!(text, "{paper}");
+        }
+        let (full, small) = (study.runs(Scale::Full)?, study.runs(Scale::Small)?);
+        let name = format!("  {}", study.name);
+        let _ = writeln!(text, "{name:width$}  {full:>6}  {small:>5}  {}", study.place);
+    }
+    Ok(text)
+}
+
+fn as_json() -> Outcome<String> {
+    let studies = STUDIES.iter().map(|study| {
+        Ok(json!({
+            "name": study.name,
+            "paper": study.paper,
+            "place": study.place,
+            "runs": study.runs(Scale::Full)?,
+            "runs_small": study.runs(Scale::Small)?,
+        }))
+    });
+    Ok(format!("{:#}\n", Value::Array(studies.collect::<Outcome<Vec<Value>>>()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_fits_eighty_columns() {
+        let text = as_text().unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(STUDIES.iter().all(|study| text.contains(study.place) && text.contains(study.paper)));
+        assert!(text.contains("10800     36"), "{text}");
+    }
 }

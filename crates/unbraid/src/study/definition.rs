@@ -1,0 +1,319 @@
+//! `study.toml`: what is asked for.
+
+use super::StudyDirectory;
+use super::axes::{self, Axis};
+use crate::config::{Layers, explain};
+use crate::failure::{Failure, Outcome};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// A study that has been read and checked, except for the configurations that it leads to.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// The file, for messages.
+    pub(super) origin: String,
+    /// What people call it.
+    pub name: Option<String>,
+    /// The seeds of every point, in order.
+    pub seeds: Vec<u64>,
+    /// Its parts, in order; one if it names no methods.
+    pub methods: Vec<Method>,
+}
+
+/// A part of a study: a base and what is varied over it.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// What people call it; by default the name of the objective.
+    pub label: Option<String>,
+    /// The base and everything that is set over it.
+    pub(super) layers: Layers,
+    /// What is varied, slowest first.
+    pub(super) axes: Vec<Axis>,
+}
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StudyText {
+    name: Option<String>,
+    base: Option<String>,
+    config: Option<PathBuf>,
+    seeds: Option<Seeds>,
+    #[serde(default)]
+    set: Table,
+    #[serde(default)]
+    grid: Table,
+    #[serde(default)]
+    zip: Vec<Table>,
+    #[serde(default)]
+    method: Vec<MethodText>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct MethodText {
+    name: Option<String>,
+    base: Option<String>,
+    config: Option<PathBuf>,
+    set: Table,
+    grid: Table,
+    zip: Vec<Table>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected the number of seeds, or a list of seeds")]
+enum Seeds {
+    Number(u64),
+    List(Vec<u64>),
+}
+
+/// More runs than anybody trains: a slip of the finger, found before it fills the memory.
+const MOST_RUNS: usize = 1_000_000;
+
+impl Definition {
+    /// Reads the study's file.
+    ///
+    /// # Errors
+    /// If it cannot be read, a key is unknown, or what it says makes no study.
+    pub fn read(study: &StudyDirectory) -> Outcome<Self> {
+        let path = study.definition();
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Failure::input(format!("{}: cannot read it: {error}", path.display())))?;
+        Self::parse(&text, &path.display().to_string(), study.path())
+    }
+
+    /// The same from text; `origin` names it in messages, and paths in it start in `directory`.
+    ///
+    /// # Errors
+    /// As [`Definition::read`].
+    pub fn parse(text: &str, origin: &str, directory: &Path) -> Outcome<Self> {
+        let wrong = |message: String| Failure::input(format!("{origin}: {message}"));
+        let table: Table =
+            text.parse().map_err(|error: toml::de::Error| wrong(error.to_string().trim_end().to_owned()))?;
+        let text: StudyText = Value::Table(table).try_into().map_err(|error| wrong(explain(&error)))?;
+        // Paths are part of what identifies a run, so they must not depend on the way here.
+        let directory = directory
+            .canonicalize()
+            .map_err(|error| wrong(format!("cannot find {}: {error}", directory.display())))?;
+        let seeds = checked_seeds(text.seeds.as_ref()).map_err(wrong)?;
+        let methods = methods(&text, &directory).map_err(wrong)?;
+        match count(&methods, &seeds) {
+            Some(0..=MOST_RUNS) => Ok(Self { origin: origin.to_owned(), name: text.name, seeds, methods }),
+            _ => Err(wrong(format!("found more than {MOST_RUNS} runs, expected at most that many"))),
+        }
+    }
+
+    /// The number of its runs.
+    pub fn runs(&self) -> usize {
+        count(&self.methods, &self.seeds).unwrap_or(0)
+    }
+}
+
+/// The number of runs; `None` if nobody can count them.
+fn count(methods: &[Method], seeds: &[u64]) -> Option<usize> {
+    methods.iter().try_fold(0_usize, |sum, method| {
+        sum.checked_add(axes::count(&method.axes)?.checked_mul(seeds.len())?)
+    })
+}
+
+fn checked_seeds(seeds: Option<&Seeds>) -> Result<Vec<u64>, String> {
+    let list = match seeds {
+        None => vec![0],
+        Some(Seeds::Number(number)) if *number > MOST_RUNS as u64 => {
+            return Err(format!("seeds: found {number}, expected at most {MOST_RUNS}"));
+        }
+        Some(Seeds::Number(number)) => (0..*number).collect(),
+        Some(Seeds::List(list)) => list.clone(),
+    };
+    if list.is_empty() {
+        return Err("seeds: found none, expected one or more".to_owned());
+    }
+    let mut seen = BTreeSet::new();
+    match list.iter().find(|seed| !seen.insert(**seed)) {
+        Some(seed) => Err(format!("seeds: found {seed} twice")),
+        None => Ok(list),
+    }
+}
+
+/// The parts of a study; without `[[method]]` it is one.
+fn methods(study: &StudyText, directory: &Path) -> Result<Vec<Method>, String> {
+    if study.method.is_empty() {
+        return Ok(vec![method(study, &MethodText::default(), directory)?]);
+    }
+    let one = |(index, part): (usize, &MethodText)| {
+        let place = match part.name.as_deref().map(str::trim) {
+            Some("") => return Err(format!("method {}: found an empty name, expected a word", index + 1)),
+            Some(name) => format!("method `{name}`"),
+            None => format!("method {}", index + 1),
+        };
+        method(study, part, directory).map_err(|message| format!("{place}: {message}"))
+    };
+    study.method.iter().enumerate().map(one).collect()
+}
+
+fn method(study: &StudyText, part: &MethodText, directory: &Path) -> Result<Method, String> {
+    let own = base(part.base.as_deref(), part.config.as_deref(), directory)?;
+    let mut layers = match own {
+        Some(layers) => layers,
+        None => base(study.base.as_deref(), study.config.as_deref(), directory)?.ok_or(
+            "found neither `base` nor `config`, expected base = \"default\" or another preset, or config = \
+             \"base.toml\" or another file",
+        )?,
+    };
+    // Thousands of pages help nobody; [set] can ask for them.
+    let no_pages = Value::Boolean(false);
+    layers.put(layer([("evaluation.report", &no_pages)])?);
+    for set in [&study.set, &part.set] {
+        let keys = axes::flattened(set);
+        if keys.contains_key("seed") {
+            return Err("set: found `seed`, expected the seeds in `seeds`".to_owned());
+        }
+        layers.put(layer(keys.iter().map(|(key, value)| (key.as_str(), *value)))?);
+    }
+    Ok(Method { label: part.name.clone(), layers, axes: axes_of(study, part)? })
+}
+
+fn base(preset: Option<&str>, file: Option<&Path>, directory: &Path) -> Result<Option<Layers>, String> {
+    let layers = match (preset, file) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => return Err("found both `base` and `config`, expected one of them".to_owned()),
+        (Some(name), None) => Layers::of_preset(name),
+        (None, Some(path)) => Layers::of_file(&directory.join(path)),
+    };
+    layers.map(|layers| Some(layers.with_paths_in(directory))).map_err(|error| error.to_string())
+}
+
+/// Values by their keys as one layer.
+pub(super) fn layer<'a>(keys: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Result<Layers, String> {
+    let keys = keys.into_iter().map(|(key, value)| (key, value.clone()));
+    Layers::of_keys(keys).map_err(|error| error.to_string())
+}
+
+/// What is varied, slowest first: the groups of the study, those of the method, then the grids of both by the alphabet.
+fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, String> {
+    let mut axes = Vec::new();
+    for (number, group) in study.zip.iter().chain(&part.zip).enumerate() {
+        axes.push(Axis::of_zip(group).map_err(|message| format!("zip {}: {message}", number + 1))?);
+    }
+    let mut grid = Vec::new();
+    for table in [&study.grid, &part.grid] {
+        grid.extend(Axis::of_grid(table).map_err(|message| format!("grid: {message}"))?);
+    }
+    grid.sort_by(|left, right| left.keys.cmp(&right.keys));
+    axes.extend(grid);
+
+    let set = axes::flattened(&part.set);
+    let mut seen = BTreeSet::new();
+    for key in axes.iter().flat_map(|axis| &axis.keys) {
+        if key == "seed" {
+            return Err("found a list of `seed`, expected the seeds in `seeds`".to_owned());
+        }
+        if !seen.insert(key) {
+            return Err(format!("found two lists of {key}, expected one"));
+        }
+        // The list would silently win.
+        if set.contains_key(key) {
+            return Err(format!(
+                "found {key} both in the method's `set` and in a list, expected one of them"
+            ));
+        }
+    }
+    Ok(axes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Outcome<Definition> {
+        Definition::parse(text, "study.toml", Path::new("."))
+    }
+
+    fn message(text: &str) -> String {
+        let failure = parse(text).unwrap_err();
+        assert!(matches!(failure, Failure::Input(_)), "{text}");
+        failure.to_string()
+    }
+
+    #[test]
+    fn seeds_are_a_number_or_a_list() {
+        let seeds = |text: &str| parse(&format!("base = \"default\"\n{text}")).unwrap().seeds;
+        assert_eq!(seeds(""), [0]);
+        assert_eq!(seeds("seeds = 3"), [0, 1, 2]);
+        assert_eq!(seeds("seeds = [7, 1]"), [7, 1]);
+    }
+
+    #[test]
+    fn the_axes_of_study_and_method_are_in_one_order() {
+        let text = r#"
+            base = "default"
+            [grid]
+            "objective.beta" = [1]
+            [[zip]]
+            "training.steps" = [1, 2]
+            "data.positions" = [8, 16]
+            [[method]]
+            [method.grid]
+            model.latents.continuous = [6]
+            [[method.zip]]
+            optimizer.learning_rate = [0.1]
+        "#;
+        let axes: Vec<_> =
+            parse(text).unwrap().methods.remove(0).axes.into_iter().map(|axis| axis.keys).collect();
+        assert_eq!(
+            axes,
+            [
+                vec!["data.positions", "training.steps"],
+                vec!["optimizer.learning_rate"],
+                vec!["model.latents.continuous"],
+                vec!["objective.beta"],
+            ]
+        );
+    }
+
+    #[test]
+    fn what_makes_no_study_is_refused_with_its_place() {
+        let base = "base = \"default\"\n";
+        for (text, expected) in [
+            ("", "study.toml: found neither `base` nor `config`"),
+            ("base = \"defalt\"", "unknown preset `defalt`\nhint: did you mean `default`?"),
+            ("base = \"default\"\nconfig = \"a\"", "both `base` and `config`"),
+            ("config = \"missing.toml\"", "missing.toml: cannot read the configuration"),
+            ("base = \"default\"\nseedz = 3", "unknown key `seedz`\nhint: did you mean `seeds`?"),
+            ("base = \"default\"\nseeds = 0", "seeds: found none"),
+            ("base = \"default\"\nseeds = []", "seeds: found none"),
+            ("base = \"default\"\nseeds = [1, 1]", "seeds: found 1 twice"),
+            ("base = \"default\"\nseeds = -1", "seeds: expected the number of seeds"),
+            ("base = \"default\"\nseeds = \"three\"", "seeds: expected the number of seeds"),
+            ("base = \"default\"\nseeds = 2000000", "seeds: found 2000000"),
+            ("base =", "TOML parse error"),
+        ] {
+            assert!(message(text).contains(expected), "{text}: {}", message(text));
+        }
+        for (text, expected) in [
+            ("[set]\nseed = 3", "expected the seeds in `seeds`"),
+            ("[grid]\nseed = [3]", "expected the seeds in `seeds`"),
+            ("[grid]\n\"objective.beta\" = []", "grid: objective.beta: found an empty list"),
+            ("[grid]\n\"objective.beta\" = 4", "grid: objective.beta: found 4, expected a list"),
+            ("[grid]\n\"a..b\" = [4]\n[set]\n\"a..b\" = 4", "an empty part"),
+            ("[[zip]]\na = [1]\nb = [1, 2]", "zip 1: lists that go together"),
+            ("[[zip]]\na = [1]\n[grid]\na = [2]", "found two lists of a"),
+            ("[[method]]\n[method.gird]\na = [1]", "unknown key `gird`\nhint: did you mean `grid`?"),
+            ("[[method]]\nname = \" \"", "method 1: found an empty name"),
+            ("[[method]]\nname = \"x\"\nbase = \"nope\"", "method `x`: unknown preset `nope`"),
+            ("[grid]\na = [1]\n[[method]]\nset = { a = 2 }", "both in the method's `set` and in a list"),
+        ] {
+            let text = format!("{base}{text}");
+            assert!(message(&text).contains(expected), "{text}: {}", message(&text));
+        }
+    }
+
+    #[test]
+    fn more_runs_than_anybody_trains_are_refused() {
+        let list = (0..1100).map(|value| value.to_string()).collect::<Vec<_>>().join(",");
+        let text = format!("base = \"default\"\n[grid]\na = [{list}]\nb = [{list}]");
+        assert!(message(&text).contains("more than 1000000 runs"));
+    }
+}
