@@ -22,24 +22,22 @@ pub struct HyperParameters {
 /// They are the settings that vary within the method on a data set, except those of the data, and except those that another
 /// one determines, as in lists that go together. If none varies, they are the settings of the objective that are there.
 pub fn hyper_parameters(table: &Table, rows: &[usize]) -> Vec<HyperParameters> {
-    let mut members: Vec<((Option<&str>, &str), Vec<usize>)> = Vec::new();
+    let mut found: Vec<HyperParameters> = Vec::new();
+    let mut members: Vec<Vec<usize>> = Vec::new();
     let mut places = HashMap::new();
     for &row in rows {
-        let key = (table.rows[row].source.as_deref(), table.rows[row].method.as_str());
-        let place = *places.entry(key).or_insert_with(|| {
-            members.push((key, Vec::new()));
+        let (source, method) = (&table.rows[row].source, &table.rows[row].method);
+        let place = *places.entry((source, method)).or_insert_with(|| {
+            found.push(HyperParameters { source: source.clone(), method: method.clone(), keys: Vec::new() });
+            members.push(Vec::new());
             members.len() - 1
         });
-        members[place].1.push(row);
+        members[place].push(row);
     }
-    members
-        .into_iter()
-        .map(|((source, method), rows)| HyperParameters {
-            source: source.map(str::to_owned),
-            method: method.to_owned(),
-            keys: keys_of(table, &rows),
-        })
-        .collect()
+    for (parameters, rows) in found.iter_mut().zip(&members) {
+        parameters.keys = keys_of(table, rows);
+    }
+    found
 }
 
 fn keys_of(table: &Table, rows: &[usize]) -> Vec<String> {
