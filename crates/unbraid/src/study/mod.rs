@@ -8,20 +8,29 @@
 //! report.html      written by `unbraid study report`
 //! ```
 
+pub mod analysis;
 mod axes;
+pub mod columns;
 pub mod definition;
 pub mod directory;
 mod edit;
+pub mod imported;
+mod imported_header;
 pub mod manifest;
 mod naming;
 pub mod plan;
 mod points;
 pub mod presets;
+pub mod results;
 pub mod table;
+pub mod table_files;
 pub mod timing;
+pub mod udr;
 
 pub use definition::Definition;
 pub use directory::StudyDirectory;
 pub use manifest::{Entry, Manifest};
 pub use plan::Plan;
+pub use results::Results;
+pub use table::{Row, Spread, Table};
 pub use table::{Row, Table};
