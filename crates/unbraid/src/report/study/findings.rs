@@ -152,7 +152,7 @@ fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
         for data in &subject.data {
             let rows = subject.rows_on(data);
             let ranked = medians(subject, &rows, key);
-            let ([(best, _), .., (worst, _)] | [(best, _), (worst, _)]) = ranked.as_slice() else { continue };
+            let [(best, _), .., (worst, _)] = ranked.as_slice() else { continue };
             let of = |method: &str| {
                 let own: Vec<usize> =
                     rows.iter().copied().filter(|&row| subject.table.rows[row].method == method).collect();
