@@ -36,3 +36,4 @@ pub mod scores;
 pub use codes::Codes;
 pub use error::{MetricsError, Result};
 pub use input::{Classes, TrainTest, check_codes, check_factors, factors_from_floats};
+pub use numeric::quantile_of_sorted;

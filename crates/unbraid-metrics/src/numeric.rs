@@ -120,8 +120,8 @@ pub(crate) fn entropy_of_counts(counts: &[u32]) -> f64 {
         .max(0.0)
 }
 
-/// The quantile of sorted values with linear interpolation between neighbours, as numpy's default.
-pub(crate) fn quantile_of_sorted(sorted: &[f64], quantile: f64) -> f64 {
+/// The quantile of sorted values with linear interpolation between neighbours, as numpy's default; 0 of nothing.
+pub fn quantile_of_sorted(sorted: &[f64], quantile: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let position = quantile * last as f64;
     let below = (position.floor() as usize).min(last);

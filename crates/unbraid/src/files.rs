@@ -78,6 +78,16 @@ impl From<Failure> for Broken {
     }
 }
 
+/// The writer of CSV only fails where writing does: every record has as many fields as the first.
+impl From<csv::Error> for Broken {
+    fn from(error: csv::Error) -> Self {
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => Self::Write(error),
+            other => Self::Content(Failure::run(format!("cannot write CSV: {other:?}"))),
+        }
+    }
+}
+
 /// For what goes to standard output.
 impl From<Broken> for Failure {
     fn from(broken: Broken) -> Self {

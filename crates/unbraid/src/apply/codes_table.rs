@@ -10,7 +10,7 @@
 
 use super::input::noise;
 use super::scratch::GrowingArray;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files::{Broken, Existing, write_made};
 use crate::model::Posteriors;
 use crate::run::Run;
@@ -60,7 +60,7 @@ pub fn write_csv(
     progress: &dyn Progress,
 ) -> Result<(), Broken> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(header(run, data)).map_err(write_error)?;
+    csv.write_record(header(run, data))?;
     let named = data.image_name(0).is_some();
     let mut values = vec![0; factors(data).len()];
     let mut record: Vec<String> = Vec::new();
@@ -79,7 +79,7 @@ pub fn write_csv(
             record.extend(posteriors.probabilities.row(row).iter().map(|share| format!("{share:?}")));
             data.factors_of(image, &mut values);
             record.extend(values.iter().map(u32::to_string));
-            csv.write_record(&record).map_err(write_error)?;
+            csv.write_record(&record)?;
         }
         Ok(())
     })?;
@@ -102,14 +102,6 @@ fn header(run: &Run, data: &dyn DataSet) -> Vec<String> {
 
 fn deviation(log_variance: f32) -> f32 {
     (0.5 * log_variance).exp()
-}
-
-/// The writer of CSV only fails where writing does: every record has as many fields as the first.
-fn write_error(error: csv::Error) -> Broken {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => Broken::Write(error),
-        other => Broken::Content(Failure::run(format!("cannot write CSV: {other:?}"))),
-    }
 }
 
 /// Writes the table of a data set as an archive; arrays wait on disk until they are whole, so that memory does not grow

@@ -60,6 +60,15 @@ pub fn read(path: &Path) -> Outcome<Codes> {
     codes.with_factor_names(npz.array("factor_names")?.strings()?).map_err(with_path)
 }
 
+/// Reads the means and the log-variances of the training points, and nothing else: what UDR compares.
+///
+/// # Errors
+/// If the file is damaged or lacks them.
+pub fn read_posteriors(path: &Path) -> Outcome<(Array2<f64>, Array2<f64>)> {
+    let mut npz = Npz::open(path)?;
+    Ok((floats(&mut npz, "codes_train")?, floats(&mut npz, "log_variance_train")?))
+}
+
 /// Adds the log-variances, cut to the training rows where the file has them for all rows.
 fn with_log_variances(codes: Codes, npz: &mut Npz) -> Outcome<unbraid_metrics::Result<Codes>> {
     let Some(name) = ["log_variance_train", "log_variance"].into_iter().find(|name| npz.contains(name))

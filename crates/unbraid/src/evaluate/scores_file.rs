@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files::{self, Existing};
 use crate::run::Run;
 use ndarray::Array2;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -164,31 +165,46 @@ impl StoredScores {
     /// # Errors
     /// If it is something else than the result of an evaluation.
     pub fn read(path: &Path) -> Outcome<Option<Self>> {
+        Self::read_with::<BTreeMap<String, serde_json::Value>>(path)
+    }
+
+    /// As [`StoredScores::read`], without the matrices, which are most of the file and are passed over unread: for those
+    /// who read thousands.
+    ///
+    /// # Errors
+    /// As [`StoredScores::read`].
+    pub fn read_numbers(path: &Path) -> Outcome<Option<Self>> {
+        Self::read_with::<IgnoredAny>(path)
+    }
+
+    fn read_with<D: Details>(path: &Path) -> Outcome<Option<Self>> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::input(format!("{}: cannot read it: {error}", path.display()))),
         };
-        let stored = Self::parse(&text).map_err(|error| {
+        let stored = Self::parse::<D>(&text).map_err(|error| {
             Failure::input(format!("{}: expected the scores of `unbraid evaluate`: {error}", path.display()))
         })?;
         Ok(Some(stored))
     }
 
-    fn parse(text: &str) -> serde_json::Result<Self> {
+    fn parse<D: Details>(text: &str) -> serde_json::Result<Self> {
         #[derive(Deserialize)]
-        struct File {
+        #[serde(bound = "D: Details")]
+        struct File<D> {
             evaluation: About,
-            scores: BTreeMap<String, Entry>,
+            scores: BTreeMap<String, Entry<D>>,
         }
         #[derive(Deserialize)]
-        struct Entry {
+        #[serde(bound = "D: Details")]
+        struct Entry<D> {
             // A number that is none, such as NaN, is written as null.
             parts: BTreeMap<String, Option<f64>>,
             #[serde(default)]
-            details: BTreeMap<String, serde_json::Value>,
+            details: D,
         }
-        let File { evaluation: about, scores } = serde_json::from_str(text)?;
+        let File { evaluation: about, scores } = serde_json::from_str::<File<D>>(text)?;
         let place = |name: &str| registry::metrics().iter().position(|metric| metric.name == name);
         let mut scores: Vec<StoredScore> = scores
             .into_iter()
@@ -198,8 +214,7 @@ impl StoredScores {
                     entry.parts.into_iter().map(|(key, value)| (key, value.unwrap_or(f64::NAN))).collect();
                 values
                     .sort_by_key(|(key, _)| keys.iter().position(|known| known == key).unwrap_or(keys.len()));
-                let matrices = entry.details.into_iter().filter_map(|(key, rows)| Some((key, matrix(rows)?)));
-                StoredScore { name, values, matrices: matrices.collect() }
+                StoredScore { name, values, matrices: entry.details.matrices() }
             })
             .collect();
         scores.sort_by_key(|score| place(&score.name).unwrap_or(usize::MAX));
@@ -216,6 +231,24 @@ impl StoredScores {
     pub fn matrix(&self, key: &str) -> Option<&Array2<f64>> {
         let matrices = self.scores.iter().flat_map(|score| &score.matrices);
         matrices.into_iter().find(|(name, _)| name == key).map(|(_, matrix)| matrix)
+    }
+}
+
+/// What is made of the `details` of a metric.
+trait Details: DeserializeOwned + Default {
+    /// The matrices among them.
+    fn matrices(self) -> Vec<(String, Array2<f64>)>;
+}
+
+impl Details for BTreeMap<String, serde_json::Value> {
+    fn matrices(self) -> Vec<(String, Array2<f64>)> {
+        self.into_iter().filter_map(|(key, rows)| Some((key, matrix(rows)?))).collect()
+    }
+}
+
+impl Details for IgnoredAny {
+    fn matrices(self) -> Vec<(String, Array2<f64>)> {
+        Vec::new()
     }
 }
 
@@ -252,7 +285,7 @@ mod tests {
 
     #[test]
     fn scores_come_back_in_the_order_of_the_registry() {
-        let stored = StoredScores::parse(TEXT).unwrap();
+        let stored = StoredScores::parse::<BTreeMap<_, _>>(TEXT).unwrap();
         let names: Vec<&str> = stored.scores.iter().map(|score| score.name.as_str()).collect();
         assert_eq!(names, ["mig", "dci"]);
         let keys: Vec<&str> = stored.scores[1].values.iter().map(|(key, _)| key.as_str()).collect();
@@ -261,6 +294,21 @@ mod tests {
         assert!(stored.get("extra").unwrap().is_nan());
         assert_eq!(stored.matrix("dci_importance").unwrap()[[1, 1]], 2.0);
         assert!(stored.matrix("mig_per_factor").is_none() && stored.matrix("bad").is_none());
+    }
+
+    #[test]
+    fn numbers_alone_are_the_same_numbers() {
+        let (all, numbers) = (
+            StoredScores::parse::<BTreeMap<_, _>>(TEXT).unwrap(),
+            StoredScores::parse::<IgnoredAny>(TEXT).unwrap(),
+        );
+        let listed = |stored: &StoredScores| {
+            let scores = stored.scores.iter();
+            scores.map(|score| format!("{} {:?}", score.name, score.values)).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(&all), listed(&numbers));
+        assert_eq!(all.about, numbers.about);
+        assert!(numbers.matrix("dci_importance").is_none());
     }
 
     #[test]

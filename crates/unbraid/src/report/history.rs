@@ -3,6 +3,7 @@
 use super::lines::{self, Series};
 use super::svg::Svg;
 use crate::failure::{Failure, Outcome};
+use crate::run::{loss_rank, unit_of_loss};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -48,7 +49,7 @@ impl History {
             .into_iter()
             .map(|key| (key["train/".len()..].to_owned(), rows.iter().map(|row| number(row, key)).collect()))
             .collect();
-        columns.sort_by_cached_key(|(name, _)| rank(name));
+        columns.sort_by_cached_key(|(name, _)| loss_rank(name));
         Ok(Self { steps: rows.iter().map(|row| number(row, "step")).collect(), columns })
     }
 
@@ -64,7 +65,7 @@ impl History {
 
     /// The names of the losses: everything but the divergences of single units, the total first.
     pub fn losses(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().map(|(name, _)| name.as_str()).filter(|name| unit_of(name).is_none())
+        self.columns.iter().map(|(name, _)| name.as_str()).filter(|name| unit_of_loss(name).is_none())
     }
 
     /// One curve by its name.
@@ -81,28 +82,10 @@ impl History {
         }
         let one = |name: &str| Some(lines::draw(name, "step", &[self.series(name, name)?]));
         let units: Vec<Series> =
-            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_of(name)?)).collect();
+            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_of_loss(name)?)).collect();
         let divergences = (!units.is_empty()).then(|| lines::draw("KL of each unit", "step", &units));
         self.losses().filter_map(one).chain(divergences).collect()
     }
-}
-
-/// The unit that a key is about: `kl_unit/3` is `3`, `kl_categorical/0` is `c0`.
-fn unit_of(key: &str) -> Option<String> {
-    let categorical = key.strip_prefix("kl_categorical/").map(|unit| format!("c{unit}"));
-    key.strip_prefix("kl_unit/").map(str::to_owned).or(categorical)
-}
-
-/// What is minimised first, then its parts, then schedules, then units by number.
-fn rank(key: &str) -> (usize, usize, String) {
-    let place = ["loss", "reconstruction", "kl"].iter().position(|first| *first == key);
-    let group = match place {
-        Some(place) => place,
-        None if unit_of(key).is_none() => 3 + usize::from(key.starts_with("schedule/")),
-        None => 5 + usize::from(key.starts_with("kl_categorical/")),
-    };
-    let number = key.rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0);
-    (group, number, key.to_owned())
 }
 
 #[cfg(test)]

@@ -27,9 +27,28 @@ fn format_utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// The seconds since 1970 of a text that [`timestamp`] wrote; `None` of any other.
+pub(super) fn parse_utc(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let parts = |text: &str, separator: char| -> Option<[u64; 3]> {
+        let parts: Vec<u64> = text.split(separator).map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        parts.try_into().ok()
+    };
+    let ([year, month, day], [hour, minute, second]) = (parts(date, '-')?, parts(time, ':')?);
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // The same years that begin in March.
+    let year = year - u64::from(month <= 2);
+    let (era, year_of_era) = (year / 400, year % 400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    Some((days.checked_sub(719_468)?) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::format_utc;
+    use super::{format_utc, parse_utc};
 
     /// Values of `date -u -d @N`.
     #[test]
@@ -38,5 +57,15 @@ mod tests {
         assert_eq!(format_utc(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(format_utc(1_700_000_000), "2023-11-14T22:13:20Z");
         assert_eq!(format_utc(4_102_444_799), "2099-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn texts_are_read_back() {
+        for seconds in [0, 86_399, 951_782_400, 1_700_000_000, 4_102_444_799] {
+            assert_eq!(parse_utc(&format_utc(seconds)), Some(seconds));
+        }
+        for text in ["", "2023-11-14", "2023-11-14T22:13:20", "2023-11T22:13:20Z", "2023-13-14T22:13:20Z"] {
+            assert_eq!(parse_utc(text), None, "{text}");
+        }
     }
 }

@@ -60,6 +60,15 @@ impl Meta {
         serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
     }
 
+    /// Seconds from the beginning of training to its end; `None` if it has not ended, or was resumed, as nobody knows for
+    /// how long it rested.
+    pub fn seconds(&self) -> Option<f64> {
+        let (started, finished) =
+            (clock::parse_utc(&self.started)?, clock::parse_utc(self.finished.as_ref()?)?);
+        let seconds = finished.checked_sub(started).filter(|_| self.resumed.is_none())?;
+        Some(seconds as f64)
+    }
+
     /// The same, resumed now.
     #[must_use]
     pub fn resumed_now(mut self) -> Self {

@@ -30,5 +30,6 @@ pub use directory::{RunDirectory, Start};
 pub use interrupt::Interrupt;
 pub use journal::{FileJournal, Watcher};
 pub use meta::Meta;
+pub use metrics::{last_row, loss_rank, unit_of_loss};
 pub use status::{State, Status};
 pub use trained::Run;

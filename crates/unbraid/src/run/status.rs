@@ -21,6 +21,23 @@ pub enum State {
     Failed,
 }
 
+impl State {
+    /// The word for it, as in the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state that a word means.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Queued, Self::Running, Self::Done, Self::Failed].into_iter().find(|state| state.word() == word)
+    }
+}
+
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {

@@ -8,10 +8,18 @@
 //! report.html      written by `unbraid study report`
 //! ```
 
+pub mod analysis;
+pub mod columns;
 pub mod directory;
+pub mod imported;
+mod imported_header;
 pub mod manifest;
+pub mod results;
 pub mod table;
+pub mod table_files;
+pub mod udr;
 
 pub use directory::StudyDirectory;
 pub use manifest::{Entry, Manifest};
-pub use table::{Row, Table};
+pub use results::Results;
+pub use table::{Row, Spread, Table};

@@ -1,21 +1,57 @@
-//! `unbraid study import`.
+//! `unbraid study import`: results from elsewhere.
 
 use crate::failure::{Failure, Outcome};
+use crate::files::Existing;
+use crate::study::{StudyDirectory, imported};
+use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Which study.
+/// Arguments of `unbraid study import`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid study import studies/small published.csv --name published
+
+The file is CSV with a line of names. It needs a column `method` (or `model`)
+and at least one score or loss, such as `mig`; `unbraid study table` writes such
+files. A row may stand for several runs: then `runs` (or `n_seeds`) says how
+many, and `mig_mean`, `mig_std`, `mig_median` what is known of them. The table is
+kept as imported/NAME.csv, and `unbraid study report` compares with it.")]
 pub struct ImportArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+    /// The table
+    #[arg(value_name = "FILE.csv")]
+    file: PathBuf,
+    /// What the table is called (default: the name of the file)
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Replace the table of this name
+    #[arg(long)]
+    overwrite: bool,
 }
 
-/// Not there yet.
+/// Checks a table and keeps it with the study.
 ///
 /// # Errors
-/// Always.
+/// If the study or the table is wrong, or it cannot be kept.
 pub fn run(args: &ImportArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    let study = StudyDirectory::open(&args.study)?;
+    let name = match (&args.name, args.file.file_stem()) {
+        (Some(name), _) => name.clone(),
+        (None, Some(stem)) => stem.to_string_lossy().into_owned(),
+        (None, None) => {
+            return Err(Failure::input(format!("{}: expected a file", args.file.display())));
+        }
+    };
+    let table = imported::read(&args.file)?;
+    let path = imported::keep(&study, &name, &table, Existing::from_flag(args.overwrite))?;
+    log_line(&format!(
+        "{} rows with {} numbers kept as {}",
+        table.rows.len(),
+        table.number_keys.len(),
+        path.display()
+    ));
+    Ok(())
 }

@@ -1,21 +1,67 @@
-//! `unbraid study table`.
+//! `unbraid study table`: one row for each run.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::files::{Existing, probe_output};
+use crate::study::table_files::{self, Format};
+use crate::study::{Results, StudyDirectory};
+use crate::terminal::log_line;
 use clap::Args;
+use std::io::BufWriter;
 use std::path::PathBuf;
 
-/// Which study.
+/// Arguments of `unbraid study table`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Example: unbraid study table studies/small -o results.parquet
+
+Columns: number, name, hash, method, data, seed, state, step, seconds (of
+training, if it was never interrupted), every setting of the grid by its dotted
+key, every score by its key, and the last losses of training. What is not known
+is empty in CSV and null in the others.")]
 pub struct TableArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+    /// The file to write, ending in .csv, .json or .parquet (default: CSV on standard output)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long, requires = "output")]
+    overwrite: bool,
 }
 
-/// Not there yet.
+/// Writes the table of a study's own runs.
 ///
 /// # Errors
-/// Always.
+/// If the study has no manifest, or the file cannot be written.
 pub fn run(args: &TableArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    let existing = Existing::from_flag(args.overwrite);
+    let output = match &args.output {
+        None => None,
+        Some(path) => {
+            let format = Format::of(path)?;
+            probe_output(path, existing)?;
+            Some((path, format))
+        }
+    };
+    let study = StudyDirectory::open(&args.study)?;
+    let results = Results::of_runs(&study, &study.read_manifest()?);
+    warn(&results.warnings);
+    let Some((path, format)) = output else {
+        return Ok(table_files::write_csv(&results.table, BufWriter::new(std::io::stdout().lock()))?);
+    };
+    table_files::write(&results.table, path, format, existing)?;
+    log_line(&format!("{} rows written to {}", results.table.rows.len(), path.display()));
+    Ok(())
+}
+
+/// Says what could not be read; of very many the first will do.
+pub(super) fn warn(warnings: &[String]) {
+    const SHOWN: usize = 20;
+    for warning in warnings.iter().take(SHOWN) {
+        log_line(&format!("warning: {warning}"));
+    }
+    if warnings.len() > SHOWN {
+        log_line(&format!("warning: and {} more", warnings.len() - SHOWN));
+    }
 }

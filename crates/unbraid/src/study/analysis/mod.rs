@@ -1,0 +1,33 @@
+//! The analyses of the papers, as pure functions of a [`Table`](super::Table) that give plain numbers; what is drawn of
+//! them is decided elsewhere.
+//!
+//! Every analysis takes the places of the rows that it is to look at, such as
+//! [`Table::own_runs`](super::Table::own_runs): which data sets and which sources belong together is for the caller to
+//! say.
+//!
+//! | module | what it says |
+//! |---|---|
+//! | [`quantities`] | what kind of number a column holds, and which way is better |
+//! | [`statistics`] | means with deviations and confidence intervals, quartiles |
+//! | [`settings`] | which settings are the hyper-parameters of a method, and their short names |
+//! | [`groups`] | rows that have something in common |
+//! | [`curves`] | numbers against hyper-parameters, and against each other |
+//! | [`best`] | the best hyper-parameter of each method |
+//! | [`correlations`] | rank correlations between numbers |
+//! | [`variance`] | how much method, hyper-parameter and seed explain |
+//! | [`downstream`] | accuracy from few and from many labels |
+//! | [`selection`] | choosing a model without labels |
+
+pub mod best;
+pub mod correlations;
+pub mod curves;
+pub mod downstream;
+pub mod groups;
+pub mod quantities;
+pub mod selection;
+pub mod settings;
+pub mod statistics;
+pub mod variance;
+
+#[cfg(test)]
+mod testing;

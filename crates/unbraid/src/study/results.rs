@@ -1,0 +1,164 @@
+//! What the run directories of a study say, as one table.
+
+use super::directory::StudyDirectory;
+use super::manifest::{Entry, Manifest};
+use super::table::{Row, Table};
+use crate::evaluate::scores_file::StoredScores;
+use crate::failure::Outcome;
+use crate::run::{self, Meta, State, Status, loss_rank, unit_of_loss};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use unbraid_data::DataSpec;
+use unbraid_metrics::registry;
+
+/// A table, and what could not be read for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// All rows.
+    pub table: Table,
+    /// Files that are damaged, each with its name; their numbers are missing from the table.
+    pub warnings: Vec<String>,
+}
+
+/// Settings that have a place of their own in a row.
+const OWN_PLACES: [&str; 3] = ["method", "data", "seed"];
+
+impl Results {
+    /// Of a study: a row for each run of its manifest, then the tables that were imported.
+    ///
+    /// # Errors
+    /// If the study has no manifest, or it is damaged.
+    pub fn read(study: &StudyDirectory) -> Outcome<Self> {
+        let mut results = Self::of_runs(study, &study.read_manifest()?);
+        let (tables, warnings) = super::imported::read_all(study);
+        tables.into_iter().for_each(|table| results.table.append(table));
+        results.warnings.extend(warnings);
+        Ok(results)
+    }
+
+    /// Of the runs in a manifest alone. A run that has not begun has a row too; what a file does not say is missing, and a
+    /// file that is damaged is warned of.
+    pub fn of_runs(study: &StudyDirectory, manifest: &Manifest) -> Self {
+        let (records, warnings): (Vec<Record>, Vec<Vec<String>>) =
+            manifest.entries.par_iter().map(|entry| Record::read(entry, &study.run(entry))).unzip();
+        Self { table: assemble(records), warnings: warnings.into_iter().flatten().collect() }
+    }
+}
+
+/// A row whose columns still have their names.
+struct Record {
+    row: Row,
+    settings: BTreeMap<String, Value>,
+    numbers: Vec<(String, f64)>,
+}
+
+impl Record {
+    /// What the directory of a run says, and what of it is damaged.
+    fn read(entry: &Entry, path: &Path) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let status = Status::read(&path.join("status.json"));
+        let text = |key: &str| entry.settings.get(key).and_then(Value::as_str).map(str::to_owned);
+        let config = &entry.configuration;
+        let mut row = Row {
+            number: Some(entry.number),
+            hash: Some(entry.hash.clone()),
+            state: status.as_ref().map_or(State::Queued, |status| status.state),
+            step: status.as_ref().map(|status| status.step),
+            seed: Some(config.seed),
+            ..Row::named(
+                entry.name.clone(),
+                text("method").unwrap_or_else(|| config.objective.name().to_owned()),
+                text("data").unwrap_or_else(|| short_name(&config.data)),
+            )
+        };
+        let mut numbers = Vec::new();
+        // Nothing else is there before a run has begun.
+        if let Some(status) = &status {
+            row.seconds = Meta::read(&path.join("meta.json")).and_then(|meta| meta.seconds());
+            let file = path.join("scores.json");
+            match StoredScores::read_numbers(&file) {
+                Ok(Some(stored)) if stored.about.step == status.step => {
+                    numbers.extend(stored.scores.into_iter().flat_map(|score| score.values));
+                }
+                Ok(Some(stored)) if status.state == State::Done => warnings.push(format!(
+                    "{}: found the scores of step {}, expected those of step {}",
+                    file.display(),
+                    stored.about.step,
+                    status.step
+                )),
+                Ok(_) => {}
+                Err(failure) => warnings.push(failure.to_string()),
+            }
+            let file = path.join("metrics.jsonl");
+            match run::last_row(&file) {
+                Ok(last) => numbers.extend(last.into_iter().flatten().filter(|(key, _)| is_loss(key))),
+                Err(error) => {
+                    warnings.push(format!("{}: cannot read its last row: {error}", file.display()));
+                }
+            }
+        }
+        let settings = entry.settings.iter().filter(|(key, _)| !OWN_PLACES.contains(&key.as_str()));
+        let settings = settings.map(|(key, value)| (key.clone(), value.clone())).collect();
+        (Self { row, settings, numbers }, warnings)
+    }
+}
+
+/// Losses of single units are too many for a table, and rates are no results.
+fn is_loss(key: &str) -> bool {
+    key.strip_prefix("train/").is_some_and(|loss| unit_of_loss(loss).is_none())
+}
+
+/// The data set without the place of its files.
+fn short_name(data: &DataSpec) -> String {
+    match (&data.name, &data.path) {
+        (Some(_), Some(_)) => DataSpec { path: None, ..data.clone() }.to_string(),
+        (None, Some(path)) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        _ => data.to_string(),
+    }
+}
+
+/// Gives every name a column: settings in the order of the alphabet, scores in that of the registry, then losses.
+fn assemble(records: Vec<Record>) -> Table {
+    let settings: BTreeSet<String> =
+        records.iter().flat_map(|record| record.settings.keys().cloned()).collect();
+    let mut numbers: Vec<String> = Vec::new();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for (key, _) in records.iter().flat_map(|record| &record.numbers) {
+        if known.insert(key) {
+            numbers.push(key.clone());
+        }
+    }
+    sort_number_keys(&mut numbers);
+    let mut table =
+        Table { setting_keys: settings.into_iter().collect(), number_keys: numbers, rows: Vec::new() };
+    let places: HashMap<String, usize> =
+        table.number_keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();
+    for Record { mut row, mut settings, numbers } in records {
+        row.settings = table.setting_keys.iter().map(|key| settings.remove(key)).collect();
+        row.numbers = vec![f64::NAN; places.len()];
+        for (key, value) in numbers {
+            row.numbers[places[&key]] = value;
+        }
+        table.rows.push(row);
+    }
+    table
+}
+
+/// Scores in the order of the registry, then losses, the total first, then what is unknown here.
+pub(super) fn sort_number_keys(keys: &mut [String]) {
+    let place = |key: &str| {
+        let metric = super::analysis::quantities::metric(key)?;
+        let metrics = registry::metrics().iter().position(|other| other.name == metric.name)?;
+        let own = metric.keys.iter().position(|own| *own == key).unwrap_or(metric.keys.len());
+        Some((metrics, own))
+    };
+    // Numbers of labels are part of some keys.
+    let labels = |key: &str| key.rsplit('_').next().and_then(|labels| labels.parse::<usize>().ok());
+    keys.sort_by_cached_key(|key| match (place(key), key.strip_prefix("train/")) {
+        (Some(place), _) => (0, place, labels(key), (0, 0, String::new())),
+        (None, Some(loss)) => (1, (0, 0), None, loss_rank(loss)),
+        (None, None) => (2, (0, 0), None, (0, 0, key.clone())),
+    });
+}
