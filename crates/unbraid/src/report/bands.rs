@@ -32,6 +32,9 @@ pub struct BandPoint {
     pub count: usize,
 }
 
+/// Up to this many curves have bands; more have bars.
+const FEW: usize = 3;
+
 /// Draws the curves; `words` are the values along the horizontal axis, `what` says in words what the band is.
 pub fn draw(title: &str, horizontal: &str, words: &[String], what: &str, bands: &[Band]) -> Svg {
     let known: Vec<Band> = bands.iter().map(finite).filter(|band| !band.points.is_empty()).collect();
@@ -43,19 +46,29 @@ pub fn draw(title: &str, horizontal: &str, words: &[String], what: &str, bands: 
     let mut frame = Frame::of_words(names, words, (low - margin, high + margin));
     let mut marks = Vec::new();
     frame.inside(|svg, x, y| {
-        for band in &known {
-            let colour = SERIES[band.colour % SERIES.len()];
-            let at = |point: &BandPoint, value: f64| (x.place(point.place as f64), y.place(value));
-            let there = band.points.iter().map(|point| at(point, point.high));
-            let back = band.points.iter().rev().map(|point| at(point, point.low));
-            svg.path(&(path_through(there.chain(back)) + "Z"), "band", &format!("fill:{}", hex(colour)));
+        // More than a few bands over each other are a grey cloud: bars beside each other are not.
+        let bars = known.len() > FEW;
+        let shift = |order: usize| if bars { (order as f64 - (known.len() - 1) as f64 / 2.0) * 0.05 } else { 0.0 };
+        for (order, band) in known.iter().enumerate() {
+            let colour = hex(SERIES[band.colour % SERIES.len()]);
+            let at =
+                |point: &BandPoint, value: f64| (x.place(point.place as f64 + shift(order)), y.place(value));
+            if bars {
+                let bar = |point: &BandPoint| path_through([at(point, point.low), at(point, point.high)]);
+                let path: String = band.points.iter().map(bar).collect();
+                svg.path(&path, "whisker", &format!("stroke:{colour}"));
+            } else {
+                let there = band.points.iter().map(|point| at(point, point.high));
+                let back = band.points.iter().rev().map(|point| at(point, point.low));
+                svg.path(&(path_through(there.chain(back)) + "Z"), "band", &format!("fill:{colour}"));
+            }
         }
-        for band in &known {
+        for (order, band) in known.iter().enumerate() {
             let colour = SERIES[band.colour % SERIES.len()];
             let middles: Vec<(f64, f64)> = band
                 .points
                 .iter()
-                .map(|point| (x.place(point.place as f64), y.place(point.mean)))
+                .map(|point| (x.place(point.place as f64 + shift(order)), y.place(point.mean)))
                 .collect();
             svg.path(&path_through(middles.iter().copied()), "curve", &series_style(band.colour));
             svg.path(
@@ -120,6 +133,19 @@ mod tests {
         assert_eq!(path.matches(['M', 'L']).count(), 4, "{path}");
         assert!(path.ends_with('Z') && chart.contains("quartiles 0.5000 to 1.500"), "{chart}");
         assert!(chart.contains(&format!("fill:{}", hex(SERIES[2]))));
+    }
+
+    #[test]
+    fn many_curves_have_bars_beside_each_other_instead_of_bands() {
+        let band = |colour| Band { name: "a".to_owned(), colour, points: vec![point(0, 1.0, 0.5)] };
+        let words = ["1".to_owned()];
+        let few = draw("t", "x", &words, "quartiles", &[band(0), band(1), band(2)]).inline();
+        let many = draw("t", "x", &words, "quartiles", &[band(0), band(1), band(2), band(3)]).inline();
+        assert_eq!((few.matches("\"band\"").count(), few.matches("\"whisker\"").count()), (3, 0));
+        assert_eq!((many.matches("\"band\"").count(), many.matches("\"whisker\"").count()), (0, 4));
+        let places: std::collections::BTreeSet<&str> =
+            many.split("class=\"whisker\"").filter_map(|part| part.rsplit("d=\"M").next()?.split(' ').next()).collect();
+        assert!(places.len() >= 4, "{places:?}");
     }
 
     #[test]

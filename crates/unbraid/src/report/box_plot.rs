@@ -113,7 +113,7 @@ fn draw_spread(svg: &mut Svg, spread: &Spread, middle: f64, colour: Colour, plac
         );
     }
     let dots = spread.dots.iter().map(|&value| (place(value), middle + jitter(value)));
-    svg.path(&path_of_dots(dots), "dots", &stroke);
+    svg.path(&path_of_dots(dots), "dots value", &stroke);
     let median = place(spread.median);
     svg.path(&format!("M{} {}v{}", short(median), short(middle - HALF), 2.0 * HALF), "median", &stroke);
 }

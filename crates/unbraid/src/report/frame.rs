@@ -1,7 +1,7 @@
 //! The frame that charts share: title, axes with ticks and a legend.
 
 use super::axis::Axis;
-use super::canvas::text_width;
+use super::canvas::page_text_width;
 use super::colour::{SERIES, hex};
 use super::svg::{Anchor, Svg};
 
@@ -48,7 +48,7 @@ impl Frame {
 
     /// A frame with room for words beside its points.
     pub fn tall(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
-        Self::with_ticks(names, TALL, x, y, |axis| axis.ticks(4))
+        Self::with_ticks(names, TALL, x, y, |axis| axis.ticks(5))
     }
 
     /// A frame whose horizontal axis counts.
@@ -60,9 +60,9 @@ impl Frame {
     pub fn of_words(names: Names<'_>, words: &[String], y: (f64, f64)) -> Self {
         let last = words.len().saturating_sub(1) as f64;
         // Words that would touch are left out, evenly.
-        let widest = words.iter().map(|word| f64::from(text_width(word, LEGEND_SIZE))).fold(0.0, f64::max);
+        let widest = words.iter().map(|word| page_text_width(word, LEGEND_SIZE)).fold(0.0, f64::max);
         let room = (WIDTH - LEFT - RIGHT) / (last + 1.0);
-        let stride = ((widest * 1.1 + 6.0) / room).ceil().max(1.0) as usize;
+        let stride = ((widest + 6.0) / room).ceil().max(1.0) as usize;
         Self::with_ticks(names, HEIGHT, (-0.5, last + 0.5), y, |_| {
             words.iter().cloned().enumerate().map(|(place, word)| (place as f64, word)).step_by(stride).collect()
         })
@@ -79,7 +79,7 @@ impl Frame {
         let x = Axis::new(x, (LEFT, WIDTH - RIGHT));
         let y = Axis::new(y, (height - BOTTOM, TOP));
         svg.text((LEFT, TOP - 9.0), Anchor::Start, "title", names.title);
-        for (value, text) in y.ticks(4) {
+        for (value, text) in y.ticks(if height > HEIGHT { 6 } else { 4 }) {
             let place = y.place(value);
             svg.line((LEFT, place), (WIDTH - RIGHT, place), "grid");
             svg.text((LEFT - 5.0, place + 4.0), Anchor::End, "tick", &text);
@@ -112,8 +112,7 @@ impl Frame {
     pub fn legend_of<'a>(&mut self, names: impl IntoIterator<Item = (usize, &'a str)>) {
         let (mut x, mut line) = (LEFT, 0.0);
         for (place, name) in names {
-            // The font of the page is not known here; ours is wider than most.
-            let width = f64::from(text_width(name, LEGEND_SIZE)) + 28.0;
+            let width = page_text_width(name, LEGEND_SIZE) + 28.0;
             if x > LEFT && x + width > WIDTH {
                 (x, line) = (LEFT, line + 1.0);
             }

@@ -1,6 +1,6 @@
 //! A matrix as coloured cells with their numbers: units by factors, or correlations.
 
-use super::canvas::{Colour, text_width};
+use super::canvas::{Colour, page_text_width};
 use super::colour::{diverging, hex, readable_on, scale};
 use super::lines::extent;
 use super::svg::{Anchor, Svg};
@@ -45,12 +45,12 @@ pub fn correlations(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], c
 }
 
 fn widest(names: &[String]) -> f64 {
-    names.iter().map(|name| f64::from(text_width(name, WORD))).fold(0.0, f64::max)
+    names.iter().map(|name| page_text_width(name, WORD)).fold(0.0, f64::max)
 }
 
-/// Room for the names of rows; the page's font may be a little wider than ours.
+/// Room for the names of rows.
 fn left_of(rows: &[String]) -> f64 {
-    widest(rows) * 1.1 + 12.0
+    widest(rows) + 14.0
 }
 
 /// The paper with its title.
@@ -63,7 +63,7 @@ fn sheet(
     (rows, columns): (usize, usize),
 ) -> Svg {
     // A title is bold, which our font is not.
-    let width = (left + columns as f64 * cell.0 + 4.0).max(f64::from(text_width(title, 13.0)) * 1.2 + 16.0);
+    let width = (left + columns as f64 * cell.0 + 4.0).max(page_text_width(title, 13.0) * 1.12 + 16.0);
     let mut svg = Svg::new(width, top + rows as f64 * cell.1 + 6.0, label);
     svg.text((4.0, 15.0), Anchor::Start, "title", title);
     svg

@@ -2,7 +2,7 @@
 //! hyper-parameter as the label (Kumar 2018, Fig. 1; Mathieu 2019, Fig. 2).
 
 use super::axis::number;
-use super::canvas::text_width;
+use super::canvas::page_text_width;
 use super::colour::{SERIES, hex};
 use super::frame::{Frame, Names, series_style};
 use super::lines::extent;
@@ -46,7 +46,7 @@ pub struct Axes<'a> {
     pub horizontal: &'a str,
 }
 
-const WORD: f32 = 11.0;
+const WORD: f32 = 10.0;
 /// The height of a word.
 const LINE: f64 = 10.0;
 
@@ -54,10 +54,7 @@ const LINE: f64 = 10.0;
 pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
     let all = || series.iter().flat_map(|series| &series.points).filter(|point| is_known(point));
     let (left, right) = extent(all().map(|point| point.x));
-    let (low, high) = extent(all().flat_map(|point| {
-        let (low, high) = point.interval.unwrap_or((point.y, point.y));
-        [point.y, low, high]
-    }));
+    let (low, high) = vertical_reach(all());
     // Words beside the outermost points need room.
     let (across, up) = ((right - left) * 0.08, (high - low) * 0.08);
     let label = format!(
@@ -95,7 +92,7 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
             if !bars.is_empty() {
                 svg.path(&bars, "whisker", &stroke);
             }
-            let class = if series.joined { "dots strong" } else { "dots" };
+            let class = if series.joined { "dots strong" } else { "dots run" };
             svg.path(&path_of_dots(places), class, &stroke);
         }
         let room = Place { left: x.from, top: y.to, right: x.to, bottom: y.from };
@@ -111,6 +108,18 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
     }
     frame.svg.set_marks(Near::Point, &marks);
     frame.svg
+}
+
+/// From the lowest to the highest point with its interval. Of two or three values an interval may be so wide that it would
+/// flatten all others; it is cut where it would more than triple the chart.
+fn vertical_reach<'a>(points: impl Iterator<Item = &'a LabelledPoint> + Clone) -> (f64, f64) {
+    let (low, high) = extent(points.clone().map(|point| point.y));
+    let more = high - low;
+    let (bottom, top) = extent(points.flat_map(|point| {
+        let (low, high) = point.interval.unwrap_or((point.y, point.y));
+        [point.y, low, high]
+    }));
+    if more > 0.0 { (bottom.max(low - more), top.min(high + more)) } else { (bottom, top) }
 }
 
 fn is_known(point: &LabelledPoint) -> bool {
@@ -174,8 +183,7 @@ fn free_place(
     room: Place,
     taken: &[Place],
 ) -> Option<(Place, (f64, f64))> {
-    // The page's font may be a little wider than ours.
-    let width = f64::from(text_width(word, WORD)) * 1.1;
+    let width = page_text_width(word, WORD);
     let candidates = [
         (x + 5.0, y - 4.0),
         (x + 5.0, y + LINE),
@@ -226,6 +234,15 @@ mod tests {
         let words = chart.matches(">12.5</text>").count();
         assert!((1..=6).contains(&words), "{words}");
         assert!(chart.contains(">x</text>"));
+    }
+
+    #[test]
+    fn one_wide_interval_does_not_flatten_the_rest() {
+        let mut wide = point(1.0, 0.5, "");
+        wide.interval = Some((-9.0, 10.0));
+        let points = [point(0.0, 0.0, ""), wide.clone(), point(2.0, 1.0, "")];
+        assert_eq!(vertical_reach(points.iter()), (-1.0, 2.0));
+        assert_eq!(vertical_reach([wide].iter()), (-9.0, 10.0), "alone it is all there is");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The frame of charts that have a row for each thing: its name on the left, its values along a common axis.
 
 use super::axis::Axis;
-use super::canvas::text_width;
+use super::canvas::page_text_width;
 use super::frame::{Names, WIDTH};
 use super::svg::{Anchor, Svg};
 
@@ -14,7 +14,7 @@ pub const ROW: f64 = 18.0;
 /// Between groups of rows.
 const GAP: f64 = 7.0;
 /// Names may take this share of the width.
-const NAMES: f64 = 0.42;
+const NAMES: f64 = 0.45;
 
 /// A frame with rows, ready to be drawn into.
 #[derive(Debug)]
@@ -71,9 +71,8 @@ impl Rows {
     }
 }
 
-/// How wide a word is; the page's font may be a little wider than ours.
 fn width(text: &str) -> f64 {
-    f64::from(text_width(text, WORD)) * 1.08
+    page_text_width(text, WORD)
 }
 
 /// The text, or as much of its beginning as fits.
@@ -109,7 +108,7 @@ mod tests {
         let names = Names { title: "t", horizontal: "x", label: "l" };
         let long = "a-very-long-method-name-with-many-words-and-settings";
         let rows = Rows::new(names, (0.0, 1.0), [(long, false)]);
-        assert!(rows.x.from < WIDTH * 0.5, "{}", rows.x.from);
+        assert!(rows.x.from < WIDTH * 0.55, "{}", rows.x.from);
         let cut = fitting(long, 60.0);
         assert!(cut.ends_with('…') && width(&cut) <= 60.0 && long.starts_with(cut.trim_end_matches('…')), "{cut}");
         assert_eq!(fitting("short", 60.0), "short");

@@ -1,10 +1,10 @@
 //! What something is made of: a row for each thing, cut into parts that add up to at most the whole.
 
 use super::axis::number;
+use super::canvas::page_text_width;
 use super::colour::{SERIES, hex};
 use super::frame::{Names, WIDTH};
 use super::rows::{ROW, Rows};
-use super::canvas::text_width;
 use super::svg::{Anchor, Mark, Near, Svg};
 use std::fmt::Write;
 
@@ -49,7 +49,7 @@ fn legend(svg: &mut Svg, parts: &[&str]) {
     const LEFT: f64 = 12.0;
     let (mut x, mut y) = (LEFT, svg.height() + 8.0);
     for (part, name) in parts.iter().enumerate() {
-        let width = f64::from(text_width(name, 11.0)) * 1.1 + 26.0;
+        let width = page_text_width(name, 11.0) + 26.0;
         if x > LEFT && x + width > WIDTH {
             (x, y) = (LEFT, y + 16.0);
         }

@@ -28,6 +28,8 @@ pub enum Block {
     Table(String, TextTable),
     /// A sentence.
     Words(String),
+    /// Sentences one below the other.
+    List(Vec<String>),
 }
 
 impl Chapter {
@@ -53,6 +55,13 @@ impl Chapter {
                 }
                 Block::Words(words) => {
                     let _ = writeln!(content, "<p>{}</p>", escape(words));
+                }
+                Block::List(sentences) => {
+                    content.push_str("<ul>\n");
+                    for sentence in sentences {
+                        let _ = writeln!(content, "<li>{}</li>", escape(sentence));
+                    }
+                    content.push_str("</ul>\n");
                 }
             }
         }

@@ -31,8 +31,7 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
     sentences.extend(luck(subject, &keys));
     sentences.extend(agreement(subject, &keys));
     sentences.extend(without_factors(subject, &keys));
-    let blocks = sentences.into_iter().map(Block::Words).collect();
-    Chapter { id: "findings", heading: HEADING, introduction: String::new(), blocks }
+    Chapter { id: "findings", heading: HEADING, introduction: String::new(), blocks: vec![Block::List(sentences)] }
 }
 
 /// What the sentences rest on.
@@ -69,7 +68,9 @@ fn explained(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
         let values: Vec<f64> = shares.iter().map(|(_, shares)| 100.0 * part(shares)).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let (low, high) = crate::report::lines::extent(values.iter().copied());
-        if values.len() > 1 { (mean, format!("{mean:.0} % ({low:.0} to {high:.0})")) } else { (mean, format!("{mean:.0} %")) }
+        let (low, high) = (format!("{low:.0}"), format!("{high:.0}"));
+        let range = if low == high { String::new() } else { format!(" ({low} to {high})") };
+        (mean, format!("{mean:.0} %{range}"))
     };
     let (method, method_words) = percent(|shares| shares.method);
     let (parameter, parameter_words) = percent(|shares| shares.hyper_parameter);
@@ -114,8 +115,8 @@ fn ranks(subject: &Subject<'_>, key: &str) -> Option<String> {
     }
     wins.sort_by(|a, b| b.1.cmp(&a.1));
     let words: Vec<String> =
-        wins.iter().map(|(method, count)| format!("{method} on {}", counted(*count, "data set"))).collect();
-    (!words.is_empty()).then(|| format!("{}: best by the median is {}.", name(key), listed(&words)))
+        wins.iter().map(|(method, count)| format!("{method} on {count} of {}", subject.data.len())).collect();
+    (!words.is_empty()).then(|| format!("{}: best by the median is {} data sets.", name(key), listed(&words)))
 }
 
 /// Methods and their medians, the best first.
@@ -266,7 +267,7 @@ mod tests {
     fn words(table: &Table) -> String {
         let chapter = chapter(&Subject::new(table));
         let words = |block: &Block| match block {
-            Block::Words(words) => words.clone(),
+            Block::List(sentences) => sentences.join("\n"),
             _ => String::new(),
         };
         chapter.blocks.iter().map(words).collect::<Vec<_>>().join("\n")

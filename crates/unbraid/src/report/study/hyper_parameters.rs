@@ -6,6 +6,7 @@ use super::scores::axis;
 use super::subject::Subject;
 use crate::report::bands::{self, Band, BandPoint};
 use crate::report::box_plot::{self, Group};
+use crate::report::colour::SERIES;
 use crate::report::svg::Svg;
 use crate::study::analysis::curves::{Curve, CurvePoint, curves};
 use crate::study::analysis::groups::{Part, distributions, groups};
@@ -101,7 +102,7 @@ pub fn first_value(point: &CurvePoint) -> String {
 
 impl Panel {
     fn draw(&self, subject: &Subject<'_>, key: &str, by: By) -> Svg {
-        let bands: Vec<Band> = self
+        let mut bands: Vec<Band> = self
             .curves
             .iter()
             .map(|curve| {
@@ -116,6 +117,7 @@ impl Panel {
                 Band { name: with_others(name, &curve.others), colour, points: points.collect() }
             })
             .collect();
+        tell_apart(bands.iter_mut().map(|band| &mut band.colour));
         let parameter = self.curves.first().and_then(|curve| curve.key.as_deref()).map_or("", short_key);
         bands::draw(&name(key), parameter, &self.values, "quartiles", &bands)
     }
@@ -134,6 +136,18 @@ impl Panel {
             high: five.upper_quartile,
             count: values.len(),
         })
+    }
+}
+
+/// Gives curves that share a colour different dashes: [`series_style`](crate::report::frame::series_style) dashes those whose
+/// place is beyond the colours.
+pub fn tell_apart<'a>(colours: impl Iterator<Item = &'a mut usize>) {
+    let mut used: Vec<usize> = Vec::new();
+    for colour in colours {
+        while used.contains(colour) {
+            *colour += SERIES.len();
+        }
+        used.push(*colour);
     }
 }
 

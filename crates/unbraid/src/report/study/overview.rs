@@ -104,8 +104,8 @@ pub fn chapter(subject: &Subject<'_>, notes: &[String]) -> Chapter {
     Chapter {
         id: "overview",
         heading: "The study",
-        introduction: "Figures and tables are of the runs that are done. `unbraid study table` writes every number of every \
-                       run."
+        introduction: "Figures and tables are of the runs that are done. The command unbraid study table writes every \
+                       number of every run."
             .to_owned(),
         blocks,
     }

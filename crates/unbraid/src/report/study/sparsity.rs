@@ -1,7 +1,7 @@
 //! Sparse codes: how the Hoyer measure follows the regularisation of the aggregate posterior.
 
 use super::chapter::{Block, Chapter};
-use super::hyper_parameters::{first_value, with_others};
+use super::hyper_parameters::{first_value, tell_apart, with_others};
 use super::names::name;
 use super::subject::Subject;
 use crate::report::bands::{self, Band, BandPoint};
@@ -48,12 +48,9 @@ fn chart(subject: &Subject<'_>, key: &str, place: usize, along: &[Curve]) -> Svg
     points.sort_by(|a, b| a.setting.compare(&b.setting));
     let mut words: Vec<String> = points.into_iter().map(first_value).collect();
     words.dedup();
-    // Two curves of one method, such as with two priors, must differ in colour.
-    let single = subject.methods_of(&subject.rows).len() == along.len();
-    let bands: Vec<Band> = along
+    let mut bands: Vec<Band> = along
         .iter()
-        .enumerate()
-        .map(|(order, curve)| {
+        .map(|curve| {
             let points = curve.points.iter().filter_map(|point| {
                 let mean = point.means[place]?;
                 let (low, high) = mean.confidence().unwrap_or((mean.mean, mean.mean));
@@ -62,10 +59,11 @@ fn chart(subject: &Subject<'_>, key: &str, place: usize, along: &[Curve]) -> Svg
             });
             Band {
                 name: with_others(&curve.method, &curve.others),
-                colour: if single { subject.colour(&curve.method) } else { order },
+                colour: subject.colour(&curve.method),
                 points: points.collect(),
             }
         })
         .collect();
+    tell_apart(bands.iter_mut().map(|band| &mut band.colour));
     bands::draw(&name(key), "alpha", &words, "95 % confidence", &bands)
 }

@@ -1,7 +1,7 @@
 //! Scores against reconstruction.
 
 use super::chapter::{Block, Chapter};
-use super::hyper_parameters::{first_value, with_others};
+use super::hyper_parameters::{first_value, tell_apart, with_others};
 use super::names::{counted, name};
 use super::subject::Subject;
 use crate::report::labelled::{self, Axes, LabelledPoint, LabelledSeries};
@@ -28,8 +28,8 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
         blocks.push(Block::charts(
             "trade-off",
             format!("Means over seeds{on}"),
-            "The word beside a point is its hyper-parameter; bars are 95 % confidence intervals of the mean score. Up and \
-             to the left is better, unless the score is better when lower.",
+            "The word beside a point is its hyper-parameter; bars are 95 % confidence intervals of the mean score. A bar \
+             that leaves the frame goes on. Up and to the left is better, unless the score is better when lower.",
             charts,
         ));
         let stride = rows.len().div_ceil(MOST_DOTS).max(1);
@@ -58,8 +58,9 @@ fn axes(title: &str) -> Axes<'_> {
 }
 
 fn means(subject: &Subject<'_>, rows: &[usize], key: &str) -> Svg {
-    let series: Vec<LabelledSeries> =
+    let mut series: Vec<LabelledSeries> =
         curves(subject.table, rows, &[RECONSTRUCTION, key]).iter().map(|curve| along(subject, curve)).collect();
+    tell_apart(series.iter_mut().map(|series| &mut series.colour));
     labelled::draw(axes(&name(key)), &series)
 }
 
