@@ -161,7 +161,10 @@ fn check(browser: &Browser, page: &Path, images: u64, (shown, first): (&str, &st
         assert!(found["smallest"].as_f64().unwrap() >= 9.5, "{found}");
         assert!(found["charts"].as_u64().unwrap() >= 3, "{found}");
         let readout = found["readout"].as_str().unwrap();
-        assert!(!readout.is_empty() && readout.starts_with(shown) && found["readoutInside"] == true, "{found}");
+        assert!(
+            !readout.is_empty() && readout.starts_with(shown) && found["readoutInside"] == true,
+            "{found}"
+        );
         assert!(found["first"].as_str().unwrap().starts_with(first), "{found}");
         for heading in headings {
             assert!(found["headings"].as_array().unwrap().iter().any(|h| h == heading), "{heading}: {found}");

@@ -59,7 +59,12 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
     ] {
         assert!(html.contains(&format!("-heading\">{heading}</h2>")), "{heading}");
     }
-    for fact in ["<dt>runs</dt><dd>14</dd>", "<dt>done</dt><dd>12</dd>", "<dt>failed</dt><dd>1</dd>", "<dt>not begun</dt><dd>1</dd>"] {
+    for fact in [
+        "<dt>runs</dt><dd>14</dd>",
+        "<dt>done</dt><dd>12</dd>",
+        "<dt>failed</dt><dd>1</dd>",
+        "<dt>not begun</dt><dd>1</dd>",
+    ] {
         assert!(html.contains(fact), "{fact}");
     }
     assert!(html.contains("1 run failed: the-failed-one."));
@@ -70,7 +75,12 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
     // Medians of c<vae and b-vae: of 0.08 to 0.11 and 0.04 to 0.07.
     assert!(html.contains("c&lt;vae is best with 0.0950, before b-vae with 0.0550"));
     // Of the sum of squares 143 (numbers 0 to 11), 3 times 5 is within methods, and 6 times 0.5 within settings.
-    assert!(html.contains("the method explains 90 %, the hyper-parameter another 8 %, and 2 % is left"), "{html}");
+    assert!(
+        html.contains(
+            "the method explains 90\u{a0}%, the hyper-parameter another 8\u{a0}%, and 2\u{a0}% is left"
+        ),
+        "{html}"
+    );
     assert!(!html.contains("<vae"), "names are escaped");
     assert!(html.contains("UDR compares runs"), "what is missing is said");
 }
@@ -86,7 +96,11 @@ fn the_page_needs_nothing_else_and_is_the_same_every_time() {
     for reference in ["http://", "https://", "src=\"/", "url(", "@import"] {
         let found = html.matches(reference).count();
         // The namespace of SVG is a name, not an address.
-        assert_eq!(found, html.matches("http://www.w3.org").count() * usize::from(reference == "http://"), "{reference}");
+        assert_eq!(
+            found,
+            html.matches("http://www.w3.org").count() * usize::from(reference == "http://"),
+            "{reference}"
+        );
     }
     assert!(!html.contains("NaN") && !html.contains(">inf"), "no number that is none is drawn");
 }
@@ -96,10 +110,18 @@ fn a_page_is_not_written_over_another_file() {
     let bench = Bench::new();
     synthetic_study::write_directory(&bench.path("small"), &by_hand());
     fs::write(bench.path("mine.html"), "my notes").unwrap();
-    bench.expect(&["study", "report", "small", "--quiet", "-o", "mine.html", "--overwrite"], 2, &["did not write"]);
+    bench.expect(
+        &["study", "report", "small", "--quiet", "-o", "mine.html", "--overwrite"],
+        2,
+        &["did not write"],
+    );
     assert_eq!(fs::read_to_string(bench.path("mine.html")).unwrap(), "my notes");
     bench.expect(&["study", "report", "small", "--quiet", "-o", "mine.html"], 2, &["mine.html"]);
-    bench.expect(&["study", "report", "nothing"], 2, &["nothing: found nothing, expected the directory of a study"]);
+    bench.expect(
+        &["study", "report", "nothing"],
+        2,
+        &["nothing: found nothing, expected the directory of a study"],
+    );
     bench.expect(&["study", "report", "small", "--quiet", "-o", "missing/page.html"], 2, &["missing"]);
 }
 

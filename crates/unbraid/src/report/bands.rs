@@ -48,7 +48,8 @@ pub fn draw(title: &str, horizontal: &str, words: &[String], what: &str, bands: 
     frame.inside(|svg, x, y| {
         // More than a few bands over each other are a grey cloud: bars beside each other are not.
         let bars = known.len() > FEW;
-        let shift = |order: usize| if bars { (order as f64 - (known.len() - 1) as f64 / 2.0) * 0.05 } else { 0.0 };
+        let shift =
+            |order: usize| if bars { (order as f64 - (known.len() - 1) as f64 / 2.0) * 0.05 } else { 0.0 };
         for (order, band) in known.iter().enumerate() {
             let colour = hex(SERIES[band.colour % SERIES.len()]);
             let at =
@@ -99,7 +100,8 @@ pub fn draw(title: &str, horizontal: &str, words: &[String], what: &str, bands: 
 
 /// Without what cannot be drawn.
 fn finite(band: &Band) -> Band {
-    let known = |point: &&BandPoint| [point.mean, point.low, point.high].iter().all(|value| value.is_finite());
+    let known =
+        |point: &&BandPoint| [point.mean, point.low, point.high].iter().all(|value| value.is_finite());
     Band { points: band.points.iter().filter(known).copied().collect(), ..band.clone() }
 }
 
@@ -143,8 +145,10 @@ mod tests {
         let many = draw("t", "x", &words, "quartiles", &[band(0), band(1), band(2), band(3)]).inline();
         assert_eq!((few.matches("\"band\"").count(), few.matches("\"whisker\"").count()), (3, 0));
         assert_eq!((many.matches("\"band\"").count(), many.matches("\"whisker\"").count()), (0, 4));
-        let places: std::collections::BTreeSet<&str> =
-            many.split("class=\"whisker\"").filter_map(|part| part.rsplit("d=\"M").next()?.split(' ').next()).collect();
+        let places: std::collections::BTreeSet<&str> = many
+            .split("class=\"whisker\"")
+            .filter_map(|part| part.rsplit("d=\"M").next()?.split(' ').next())
+            .collect();
         assert!(places.len() >= 4, "{places:?}");
     }
 

@@ -50,7 +50,8 @@ pub fn draw(title: &str, horizontal: &str, groups: &[Group]) -> Svg {
         .collect();
     let label = format!("{title}: medians {}", words.join(", "));
     let names = Names { title, horizontal, label: &label };
-    let rows = groups.iter().map(|group| (group.label.as_ref().unwrap_or(&group.name).as_str(), group.begins));
+    let rows =
+        groups.iter().map(|group| (group.label.as_ref().unwrap_or(&group.name).as_str(), group.begins));
     let mut frame = Rows::new(names, (low - margin, high + margin), rows);
     let mut marks = Vec::new();
     for (row, (group, spread)) in groups.iter().zip(&spreads).enumerate() {

@@ -64,7 +64,13 @@ impl Frame {
         let room = (WIDTH - LEFT - RIGHT) / (last + 1.0);
         let stride = ((widest + 6.0) / room).ceil().max(1.0) as usize;
         Self::with_ticks(names, HEIGHT, (-0.5, last + 0.5), y, |_| {
-            words.iter().cloned().enumerate().map(|(place, word)| (place as f64, word)).step_by(stride).collect()
+            words
+                .iter()
+                .cloned()
+                .enumerate()
+                .map(|(place, word)| (place as f64, word))
+                .step_by(stride)
+                .collect()
         })
     }
 

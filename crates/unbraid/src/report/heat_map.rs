@@ -87,7 +87,11 @@ fn cells(
             let colour = colour(value);
             svg.rectangle((x, top), (cell.0 - 1.0, cell.1 - 1.0), "", &format!("fill:{}", hex(colour)));
             let class = if readable_on(colour) == [0; 3] { "cell dark" } else { "cell light" };
-            let text = if value.is_nan() { "–".to_owned() } else { format!("{:.2}", value + 0.0).replace('-', "−") };
+            let text = if value.is_nan() {
+                "–".to_owned()
+            } else {
+                format!("{:.2}", value + 0.0).replace('-', "−")
+            };
             svg.text((x + cell.0 / 2.0 - 0.5, top + 14.5), Anchor::Middle, class, &text);
         }
     }

@@ -87,7 +87,12 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
                 }
                 taken.push(Place::around((across, up)));
                 words.push(((across, up), point.label.as_str()));
-                marks.push(Mark { x: across, y: up, colour: Some(colour), words: read_out(axes, series, point) });
+                marks.push(Mark {
+                    x: across,
+                    y: up,
+                    colour: Some(colour),
+                    words: read_out(axes, series, point),
+                });
             }
             if !bars.is_empty() {
                 svg.path(&bars, "whisker", &stroke);
@@ -168,21 +173,22 @@ impl Place {
     }
 
     fn touches(&self, other: &Self) -> bool {
-        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 
     fn is_within(&self, other: &Self) -> bool {
-        self.left >= other.left && self.right <= other.right && self.top >= other.top && self.bottom <= other.bottom
+        self.left >= other.left
+            && self.right <= other.right
+            && self.top >= other.top
+            && self.bottom <= other.bottom
     }
 }
 
 /// The first free place for a word around its point, and where its text begins.
-fn free_place(
-    (x, y): (f64, f64),
-    word: &str,
-    room: Place,
-    taken: &[Place],
-) -> Option<(Place, (f64, f64))> {
+fn free_place((x, y): (f64, f64), word: &str, room: Place, taken: &[Place]) -> Option<(Place, (f64, f64))> {
     let width = page_text_width(word, WORD);
     let candidates = [
         (x + 5.0, y - 4.0),
@@ -223,7 +229,9 @@ mod tests {
         let bar = chart.split("class=\"whisker\"").next().unwrap().rsplit("<path d=\"").next().unwrap();
         assert_eq!(bar.matches('M').count(), 3, "a bar with two ends: {bar}");
         assert!(chart.contains("MIG 0.5000 (0.4000 to 0.7000)"), "{chart}");
-        assert!(chart.contains("MIG against reconstruction: beta-vae with 2 points, the highest 0.5000 at 20.00"));
+        assert!(
+            chart.contains("MIG against reconstruction: beta-vae with 2 points, the highest 0.5000 at 20.00")
+        );
     }
 
     /// A hundred points in one spot: a few words fit around them, the rest are left out rather than written over each other.

@@ -110,7 +110,10 @@ mod tests {
         let rows = Rows::new(names, (0.0, 1.0), [(long, false)]);
         assert!(rows.x.from < WIDTH * 0.55, "{}", rows.x.from);
         let cut = fitting(long, 60.0);
-        assert!(cut.ends_with('…') && width(&cut) <= 60.0 && long.starts_with(cut.trim_end_matches('…')), "{cut}");
+        assert!(
+            cut.ends_with('…') && width(&cut) <= 60.0 && long.starts_with(cut.trim_end_matches('…')),
+            "{cut}"
+        );
         assert_eq!(fitting("short", 60.0), "short");
     }
 }

@@ -13,7 +13,8 @@ use std::fmt::Write;
 /// # Panics
 /// If a row has not as many shares as there are parts.
 pub fn draw(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)]) -> Svg {
-    let label = format!("{title}: {}", rows.iter().map(|row| words(parts, row)).collect::<Vec<_>>().join("; "));
+    let label =
+        format!("{title}: {}", rows.iter().map(|row| words(parts, row)).collect::<Vec<_>>().join("; "));
     let names = Names { title, horizontal: "share of the variance, %", label: &label };
     let mut frame = Rows::new(names, (0.0, 100.0), rows.iter().map(|(name, _)| (name.as_str(), false)));
     let mut marks = Vec::new();
@@ -38,7 +39,11 @@ pub fn draw(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)]) -> Svg {
 fn words(parts: &[&str], (name, shares): &(String, Vec<f64>)) -> String {
     let mut text = name.clone();
     for (part, share) in parts.iter().zip(shares) {
-        let share = if share.is_finite() { format!("{} %", number((share * 1000.0).round() / 10.0)) } else { "–".to_owned() };
+        let share = if share.is_finite() {
+            format!("{} %", number((share * 1000.0).round() / 10.0))
+        } else {
+            "–".to_owned()
+        };
         let _ = write!(text, "\n{part} {share}");
     }
     text

@@ -19,7 +19,8 @@ const METHODS: [(&str, &str); 6] = [
     ("dip-vae-ii", "objective.lambda_od"),
 ];
 
-const SETTINGS: [&str; 4] = ["objective.beta", "objective.capacity", "objective.gamma", "objective.lambda_od"];
+const SETTINGS: [&str; 4] =
+    ["objective.beta", "objective.capacity", "objective.gamma", "objective.lambda_od"];
 
 const NUMBERS: [&str; 17] = [
     "beta_vae_score",
@@ -51,7 +52,8 @@ pub fn table(data: &[&str], values: usize, seeds: u64) -> Table {
                     let value = (1_u64 << step) as f64;
                     let settings = SETTINGS.map(|known| (known == *key).then(|| json!(value)));
                     let noise = |lane: u64| uniform(rows.len() as u64 * 64 + lane) - 0.5;
-                    let numbers = numbers(place as f64, [2.0, 1.0, 3.0, 4.0, 0.0, 0.5][quality], value, noise);
+                    let numbers =
+                        numbers(place as f64, [2.0, 1.0, 3.0, 4.0, 0.0, 0.5][quality], value, noise);
                     rows.push(Row {
                         number: Some(rows.len()),
                         seed: Some(seed),
@@ -73,7 +75,8 @@ pub fn table(data: &[&str], values: usize, seeds: u64) -> Table {
 fn numbers(data: f64, quality: f64, value: f64, noise: impl Fn(u64) -> f64) -> Vec<f64> {
     let strength = value.log2();
     let skill = 0.1 + 0.05 * quality + 0.03 * strength - 0.006 * strength.powi(2) + 0.16 * noise(0);
-    let score = |scale: f64, base: f64, lane: u64| (base + scale * skill + 0.05 * noise(lane)).clamp(0.0, 1.0);
+    let score =
+        |scale: f64, base: f64, lane: u64| (base + scale * skill + 0.05 * noise(lane)).clamp(0.0, 1.0);
     let few = score(0.3, 0.2, 9);
     let most = score(0.5, 0.5, 10);
     vec![
@@ -132,11 +135,14 @@ fn entry(number: usize, row: &Row, table: &Table) -> Entry {
 
 fn write_run(path: &Path, row: &Row, table: &Table) {
     fs::create_dir_all(path).unwrap();
-    let status = json!({ "state": row.state, "step": 100, "steps": 100, "heartbeat": 0.0, "pid": 1, "error": null });
+    let status =
+        json!({ "state": row.state, "step": 100, "steps": 100, "heartbeat": 0.0, "pid": 1, "error": null });
     fs::write(path.join("status.json"), status.to_string()).unwrap();
     let known = || table.number_keys.iter().zip(&row.numbers).filter(|(_, value)| value.is_finite());
-    let losses: BTreeMap<&str, f64> =
-        known().filter(|(key, _)| key.starts_with("train/")).map(|(key, value)| (key.as_str(), *value)).collect();
+    let losses: BTreeMap<&str, f64> = known()
+        .filter(|(key, _)| key.starts_with("train/"))
+        .map(|(key, value)| (key.as_str(), *value))
+        .collect();
     fs::write(path.join("metrics.jsonl"), format!("{}\n", json!(losses))).unwrap();
     let mut scores: BTreeMap<&str, Value> = BTreeMap::new();
     for (key, value) in known().filter(|(key, _)| !key.starts_with("train/")) {
@@ -148,5 +154,6 @@ fn write_run(path: &Path, row: &Row, table: &Table) {
     }
     let about = json!({ "unbraid": "0", "step": 100, "representation": "mean", "seed": 0, "train_points": 10,
         "test_points": 5, "images_encoded": 15, "encoding_seconds": 0.1, "data_sha256": "00" });
-    fs::write(path.join("scores.json"), json!({ "evaluation": about, "scores": scores }).to_string()).unwrap();
+    fs::write(path.join("scores.json"), json!({ "evaluation": about, "scores": scores }).to_string())
+        .unwrap();
 }

@@ -52,7 +52,9 @@ fn best(subject: &Subject<'_>, rows: &[usize], keys: &[String]) -> TextTable {
         }
         let means: Vec<f64> = found.iter().map(|best| best.score.mean).collect();
         let cells = methods.iter().map(|method| {
-            let Some(best) = found.iter().find(|best| best.method == *method) else { return Cell::plain("–") };
+            let Some(best) = found.iter().find(|best| best.method == *method) else {
+                return Cell::plain("–");
+            };
             Cell {
                 text: with_deviation(&best.score),
                 faint: best.setting.label.clone(),
@@ -98,7 +100,9 @@ fn settings(subject: &Subject<'_>, rows: &[usize]) -> TextTable {
 
 /// `0.297 ± 0.061`; the mean alone if there is one run.
 pub fn with_deviation(mean: &Mean) -> String {
-    let digits = |value: f64| if value.abs() < 10.0 { format!("{value:.3}").replace('-', "−") } else { number(value) };
+    let digits = |value: f64| {
+        if value.abs() < 10.0 { format!("{value:.3}").replace('-', "−") } else { number(value) }
+    };
     match mean.deviation.is_finite() {
         true => format!("{} ± {}", digits(mean.mean), digits(mean.deviation)),
         false => digits(mean.mean),
@@ -126,6 +130,8 @@ mod tests {
         assert_eq!(with_deviation(&mean(44.44, 1.002)), "44.44 ± 1.002");
         assert_eq!(with_deviation(&mean(-0.5, f64::NAN)), "−0.500");
         assert!(is_best(2.0, &[1.0, 2.0], Direction::Higher) && is_best(1.0, &[1.0, 2.0], Direction::Lower));
-        assert!(!is_best(2.0, &[2.0, 2.0], Direction::Higher) && !is_best(2.0, &[1.0, 2.0], Direction::Neither));
+        assert!(
+            !is_best(2.0, &[2.0, 2.0], Direction::Higher) && !is_best(2.0, &[1.0, 2.0], Direction::Neither)
+        );
     }
 }

@@ -51,7 +51,8 @@ impl Chapter {
             match block {
                 Block::Figure(figure) => content.push_str(&figure.html()?),
                 Block::Table(title, table) => {
-                    let _ = write!(content, "<figure>\n<h3>{}</h3>\n{}</figure>\n", escape(title), table.html());
+                    let _ =
+                        write!(content, "<figure>\n<h3>{}</h3>\n{}</figure>\n", escape(title), table.html());
                 }
                 Block::Words(words) => {
                     let _ = writeln!(content, "<p>{}</p>", escape(words));

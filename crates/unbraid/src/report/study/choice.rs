@@ -87,7 +87,8 @@ fn table(subject: &Subject<'_>, ranked: &[Ranked]) -> TextTable {
     let mut columns = vec!["Setting".to_owned(), "median UDR".to_owned(), "runs".to_owned()];
     columns.extend(keys.iter().map(|key| name(key)));
     let row = |found: &Ranked| {
-        let mut cells = vec![Cell::plain(number(found.udr.median)), Cell::plain(found.rows.len().to_string())];
+        let mut cells =
+            vec![Cell::plain(number(found.udr.median)), Cell::plain(found.rows.len().to_string())];
         cells.extend(keys.iter().map(|key| {
             let mean = Mean::of(&subject.values(&found.rows, key));
             Cell::plain(mean.map_or_else(|| "–".to_owned(), |mean| with_deviation(&mean)))

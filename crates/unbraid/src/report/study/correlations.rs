@@ -14,7 +14,11 @@ const HEADING: &str = "Agreement of scores";
 pub fn chapter(subject: &Subject<'_>) -> Chapter {
     let scores = subject.scores();
     if scores.len() < 2 || subject.rows.len() < 3 {
-        return Chapter::missing("correlations", HEADING, "Fewer than two scores, or fewer than three finished runs.");
+        return Chapter::missing(
+            "correlations",
+            HEADING,
+            "Fewer than two scores, or fewer than three finished runs.",
+        );
     }
     let unsupervised = unsupervised_keys(subject.table, &subject.rows);
     let maps = |columns: &[String]| -> Vec<Svg> {
@@ -27,7 +31,9 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
         maps(&scores),
     )];
     if unsupervised.is_empty() {
-        blocks.push(Block::Words("No loss and no property of the codes is known that scores could be compared with.".into()));
+        blocks.push(Block::Words(
+            "No loss and no property of the codes is known that scores could be compared with.".into(),
+        ));
     } else {
         blocks.push(Block::matrices(
             "unsupervised-correlations",

@@ -25,15 +25,17 @@ pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
         if charts.is_empty() {
             continue;
         }
-        let caption = "Left: mean accuracy over all factors and runs of a method by the number of labels, with its 95 % \
-                       confidence interval. Right: accuracy from 100 labels over accuracy from the most, which is 1 if few \
-                       labels are as good as many.";
+        let caption = "Curves: mean accuracy over all factors and runs of a method by the number of labels, with its 95 % \
+                       confidence interval. Boxes: accuracy from 100 labels over accuracy from the most, which is 1 if \
+                       few labels are as good as many.";
         blocks.push(Block::charts("downstream", format!("Accuracy of {words}"), caption, charts));
         let accuracies: Vec<String> = subject
             .table
             .number_keys
             .iter()
-            .filter(|key| key.starts_with(&format!("{stem}_accuracy_")) || **key == format!("{stem}_sample_efficiency"))
+            .filter(|key| {
+                key.starts_with(&format!("{stem}_accuracy_")) || **key == format!("{stem}_sample_efficiency")
+            })
             .filter(|key| subject.has(key))
             .cloned()
             .collect();
@@ -41,7 +43,8 @@ pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
         scores.retain(|key| !key.starts_with("downstream"));
         if !accuracies.is_empty() && !scores.is_empty() {
             let maps = subject.data.iter().map(|data| correlations::map(subject, data, &scores, &accuracies));
-            let caption = "Spearman's rank correlation over runs: whether a better score means better predictions.";
+            let caption =
+                "Spearman's rank correlation over runs: whether a better score means better predictions.";
             blocks.push(Block::matrices(
                 "downstream-correlations",
                 format!("Scores and the accuracy of {words}"),

@@ -31,7 +31,12 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
     sentences.extend(luck(subject, &keys));
     sentences.extend(agreement(subject, &keys));
     sentences.extend(without_factors(subject, &keys));
-    Chapter { id: "findings", heading: HEADING, introduction: String::new(), blocks: vec![Block::List(sentences)] }
+    Chapter {
+        id: "findings",
+        heading: HEADING,
+        introduction: String::new(),
+        blocks: vec![Block::List(sentences)],
+    }
 }
 
 /// What the sentences rest on.
@@ -39,14 +44,19 @@ fn scope(subject: &Subject<'_>) -> String {
     let settings = groups(subject.table, &subject.rows, &[Part::Data, Part::Method, Part::Setting]);
     let sizes: Vec<usize> = settings.iter().map(|group| group.rows.len()).collect();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
-    let seeds = if least == most { counted(most, "seed") } else { format!("{least} to {}", counted(most, "seed")) };
+    let seeds =
+        if least == most { counted(most, "seed") } else { format!("{least} to {}", counted(most, "seed")) };
     let per_data = settings.len() / subject.data.len().max(1);
     let mut text = format!(
         "It rests on {}: {} in {} on {}, with {seeds} each.",
         counted(subject.rows.len(), "finished run"),
         counted(subject.methods_of(&subject.rows).len(), "method"),
         counted(per_data, "setting"),
-        if subject.data.len() == 1 { subject.data[0].clone() } else { counted(subject.data.len(), "data set") },
+        if subject.data.len() == 1 {
+            subject.data[0].clone()
+        } else {
+            counted(subject.data.len(), "data set")
+        },
     );
     if least < FEW_SEEDS {
         text.push_str(" So few seeds say little about luck.");
@@ -70,7 +80,8 @@ fn explained(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
         let (low, high) = crate::report::lines::extent(values.iter().copied());
         let (low, high) = (format!("{low:.0}"), format!("{high:.0}"));
         let range = if low == high { String::new() } else { format!(" ({low} to {high})") };
-        (mean, format!("{mean:.0} %{range}"))
+        // A number and its sign stay on one line.
+        (mean, format!("{mean:.0}\u{a0}%{range}"))
     };
     let (method, method_words) = percent(|shares| shares.method);
     let (parameter, parameter_words) = percent(|shares| shares.hyper_parameter);
@@ -107,13 +118,15 @@ fn ranks(subject: &Subject<'_>, key: &str) -> Option<String> {
     }
     let mut wins: Vec<(String, usize)> = Vec::new();
     for data in &subject.data {
-        let Some((best, _)) = medians(subject, &subject.rows_on(data), key).into_iter().next() else { continue };
+        let Some((best, _)) = medians(subject, &subject.rows_on(data), key).into_iter().next() else {
+            continue;
+        };
         match wins.iter_mut().find(|(method, _)| *method == best) {
             Some((_, count)) => *count += 1,
             None => wins.push((best, 1)),
         }
     }
-    wins.sort_by(|a, b| b.1.cmp(&a.1));
+    wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words: Vec<String> =
         wins.iter().map(|(method, count)| format!("{method} on {count} of {}", subject.data.len())).collect();
     (!words.is_empty()).then(|| format!("{}: best by the median is {} data sets.", name(key), listed(&words)))
@@ -161,7 +174,11 @@ fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
             };
             let ((best_low, best_high), (worst_low, worst_high)) = (of(best), of(worst));
             compared += 1;
-            let beaten = if direction(key) == Direction::Lower { worst_low < best_high } else { worst_high > best_low };
+            let beaten = if direction(key) == Direction::Lower {
+                worst_low < best_high
+            } else {
+                worst_high > best_low
+            };
             if beaten {
                 reversed.push(key.as_str());
             }
@@ -235,7 +252,8 @@ fn without_factors(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     let (mean, candidate) = best?;
     let verdict = if mean.abs() > 0.5 { "could choose" } else { "is no safe way to choose" };
     let mut text = format!(
-        "Without factors, the {} goes best with the scores, with a mean rank correlation of {}; it {verdict} a model.",
+        "Of what is known without factors, {} goes best with the scores, with a mean rank correlation of {}: it {verdict} a \
+         model.",
         name(&candidate),
         coefficient(mean),
     );
@@ -278,8 +296,14 @@ mod tests {
     #[test]
     fn sentences_have_the_numbers_of_a_hand_computation() {
         let text = words(&table([0.6, 0.8]));
-        assert!(text.contains("4 finished runs: 2 methods in 2 settings on shapes, with 2 seeds each"), "{text}");
-        assert!(text.contains("the method explains 86 %") && text.contains("14 % is left to the seed"), "{text}");
+        assert!(
+            text.contains("4 finished runs: 2 methods in 2 settings on shapes, with 2 seeds each"),
+            "{text}"
+        );
+        assert!(
+            text.contains("the method explains 86\u{a0}%") && text.contains("14\u{a0}% is left to the seed"),
+            "{text}"
+        );
         assert!(text.contains("The method matters more than the seed"), "{text}");
         assert!(text.contains("b is best with 0.7000, before a with 0.2000"), "{text}");
         assert!(text.contains("0.5000 is more than the standard deviation over seeds, 0.1414"), "{text}");
@@ -292,7 +316,12 @@ mod tests {
         let text = words(&table([0.15, 0.35]));
         assert!(text.contains("0.0500 is not more than the standard deviation over seeds"), "{text}");
         assert!(text.contains("The seed matters more than"), "{text}");
-        assert!(text.contains("A lucky run of the worst method beats an unlucky run of the best one in 1 of 1 score"), "{text}");
+        assert!(
+            text.contains(
+                "A lucky run of the worst method beats an unlucky run of the best one in 1 of 1 score"
+            ),
+            "{text}"
+        );
         assert!(words(&Table::default()).is_empty());
     }
 }

@@ -56,7 +56,8 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
     }
 }
 
-const CURVES: &str = "Lines are means over seeds, bands reach from the lower to the upper quartile of the seeds.";
+const CURVES: &str = "Lines are means over seeds; bands, or bars where there are many lines, reach from the lower to the upper \
+                      quartile of the seeds.";
 
 /// What the lines of a panel are.
 #[derive(Clone, Copy)]
@@ -160,8 +161,11 @@ pub fn with_others(name: &str, others: &str) -> String {
 fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Block {
     let rows = subject.rows_on(data);
     let found = groups(subject.table, &rows, &[Part::Method, Part::Setting]);
-    let title =
-        if subject.data.len() > 1 { format!("Spread over seeds on {data}") } else { "Spread over seeds".to_owned() };
+    let title = if subject.data.len() > 1 {
+        format!("Spread over seeds on {data}")
+    } else {
+        "Spread over seeds".to_owned()
+    };
     if found.len() > MOST_SETTINGS {
         return Block::Words(format!(
             "{title}: {} settings are too many for a figure; the table of settings has them all.",
@@ -183,7 +187,11 @@ fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Bloc
                     let published = subject.published(data, method, key);
                     let same = published.into_iter().filter(|other| other.setting == setting);
                     Group {
-                        label: Some(if begins || setting.is_empty() { name.clone() } else { setting.to_owned() }),
+                        label: Some(if begins || setting.is_empty() {
+                            name.clone()
+                        } else {
+                            setting.to_owned()
+                        }),
                         name,
                         values: distribution.values,
                         colour: subject.colour(method),
@@ -198,7 +206,7 @@ fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Bloc
     Block::charts(
         "spread-over-seeds",
         title,
-        "Each row is one setting; its dots are runs that differ in nothing but the seed.",
+        "Each row is one setting, whose runs differ in nothing but the seed.",
         charts,
     )
 }

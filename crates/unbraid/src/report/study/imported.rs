@@ -27,7 +27,10 @@ pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
             continue;
         }
         let on = if subject.data.len() > 1 { format!(" on {data}") } else { String::new() };
-        let charts = pairs.iter().filter(|(_, pairs)| !pairs.is_empty()).map(|(key, pairs)| chart(subject, key, pairs));
+        let charts = pairs
+            .iter()
+            .filter(|(_, pairs)| !pairs.is_empty())
+            .map(|(key, pairs)| chart(subject, key, pairs));
         blocks.push(Block::charts(
             "ours-and-published",
             format!("The same settings{on}"),
@@ -62,7 +65,9 @@ fn pairs(subject: &Subject<'_>, data: &str, own: &[Group], key: &str) -> Vec<Pai
     for group in own {
         let [method, setting] = group.labels.as_slice() else { continue };
         let Some(mean) = Mean::of(&subject.values(&group.rows, key)) else { continue };
-        for other in subject.published(data, method, key).into_iter().filter(|other| other.setting == *setting) {
+        for other in
+            subject.published(data, method, key).into_iter().filter(|other| other.setting == *setting)
+        {
             found.push(Pair { method: method.clone(), setting: setting.clone(), own: mean, other });
         }
     }

@@ -80,7 +80,13 @@ mod tests {
 
     #[test]
     fn lists_are_written_as_people_do() {
-        assert_eq!([listed(&["a"]), listed(&["a", "b"]), listed(&["a", "b", "c"])], ["a", "a and b", "a, b and c"]);
-        assert_eq!([counted(1, "run"), counted(0, "run"), counted(2, "seed")], ["1 run", "0 runs", "2 seeds"]);
+        assert_eq!(
+            [listed(&["a"]), listed(&["a", "b"]), listed(&["a", "b", "c"])],
+            ["a", "a and b", "a, b and c"]
+        );
+        assert_eq!(
+            [counted(1, "run"), counted(0, "run"), counted(2, "seed")],
+            ["1 run", "0 runs", "2 seeds"]
+        );
     }
 }

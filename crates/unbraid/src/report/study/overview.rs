@@ -62,7 +62,9 @@ pub fn facts(subject: &Subject<'_>) -> String {
     };
     fact("runs", counts.runs);
     fact("done", counts.done);
-    for (name, count) in [("failed", counts.failed), ("running or interrupted", counts.running), ("not begun", counts.missing)] {
+    for (name, count) in
+        [("failed", counts.failed), ("running or interrupted", counts.running), ("not begun", counts.missing)]
+    {
         if count > 0 {
             fact(name, count);
         }
@@ -104,9 +106,10 @@ pub fn chapter(subject: &Subject<'_>, notes: &[String]) -> Chapter {
     Chapter {
         id: "overview",
         heading: "The study",
-        introduction: "Figures and tables are of the runs that are done. The command unbraid study table writes every \
+        introduction:
+            "Figures and tables are of the runs that are done. The command unbraid study table writes every \
                        number of every run."
-            .to_owned(),
+                .to_owned(),
         blocks,
     }
 }

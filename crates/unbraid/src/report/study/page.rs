@@ -3,8 +3,8 @@
 use super::chapter::Chapter;
 use super::subject::Subject;
 use super::{
-    best, choice, correlations, downstream, findings, hyper_parameters, imported, overview, scores, sparsity, trade_off,
-    variance,
+    best, choice, correlations, downstream, findings, hyper_parameters, imported, overview, scores, sparsity,
+    trade_off, variance,
 };
 use crate::failure::Outcome;
 use crate::report::html::{Section, page};
@@ -18,7 +18,8 @@ use crate::study::analysis::quantities::with_derived;
 pub fn write(title: &str, table: Table, notes: &[String]) -> Outcome<String> {
     let table = with_derived(table);
     let subject = Subject::new(&table);
-    let sections = chapters(&subject, notes).iter().map(Chapter::section).collect::<Outcome<Vec<Section>>>()?;
+    let sections =
+        chapters(&subject, notes).iter().map(Chapter::section).collect::<Outcome<Vec<Section>>>()?;
     Ok(page(title, &overview::facts(&subject), &sections))
 }
 

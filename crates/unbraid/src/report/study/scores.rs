@@ -57,7 +57,8 @@ pub fn data_sets(subject: &Subject<'_>) -> Option<Chapter> {
     Some(Chapter {
         id: "data",
         heading: "Scores on each data set",
-        introduction: "Whether the order of the methods is the same on every data set. As Hartmann, Fig. 8.".to_owned(),
+        introduction: "Whether the order of the methods is the same on every data set. As Hartmann, Fig. 8."
+            .to_owned(),
         blocks,
     })
 }
@@ -110,7 +111,8 @@ fn mean_boxes(subject: &Subject<'_>, data: &str, keys: &[String]) -> Svg {
         .iter()
         .map(|group| {
             let columns: Vec<Vec<f64>> = keys.iter().map(|key| subject.values(&group.rows, key)).collect();
-            let mean = |run: usize| columns.iter().map(|column| column[run]).sum::<f64>() / columns.len() as f64;
+            let mean =
+                |run: usize| columns.iter().map(|column| column[run]).sum::<f64>() / columns.len() as f64;
             let method = &group.labels[0];
             Group {
                 name: method.clone(),

@@ -15,7 +15,8 @@ const HOYER: &str = "hoyer";
 /// Sparsity, reconstruction and divergence against alpha (Mathieu, Fig. 4). Nothing if no method has an alpha that varies.
 pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
     // The divergence of the aggregate posterior is one of the last two, whichever the objective has.
-    let mut keys: Vec<String> = [HOYER, RECONSTRUCTION, "train/mmd", "train/inclusive_kl"].map(str::to_owned).to_vec();
+    let mut keys: Vec<String> =
+        [HOYER, RECONSTRUCTION, "train/mmd", "train/inclusive_kl"].map(str::to_owned).to_vec();
     keys.retain(|key| subject.has(key));
     if !keys.iter().any(|key| key == HOYER) {
         return None;

@@ -1,9 +1,9 @@
 //! What a study's page is about: its table, which rows are drawn, and what belongs to what colour.
 
+use crate::study::Table;
 use crate::study::analysis::groups::{Group, Part, groups};
 use crate::study::analysis::quantities::{self, Kind, RECONSTRUCTION};
 use crate::study::analysis::statistics::Mean;
-use crate::study::Table;
 use unbraid_metrics::registry::Direction;
 
 /// The scores that papers show first, in their order.

@@ -58,8 +58,10 @@ fn axes(title: &str) -> Axes<'_> {
 }
 
 fn means(subject: &Subject<'_>, rows: &[usize], key: &str) -> Svg {
-    let mut series: Vec<LabelledSeries> =
-        curves(subject.table, rows, &[RECONSTRUCTION, key]).iter().map(|curve| along(subject, curve)).collect();
+    let mut series: Vec<LabelledSeries> = curves(subject.table, rows, &[RECONSTRUCTION, key])
+        .iter()
+        .map(|curve| along(subject, curve))
+        .collect();
     tell_apart(series.iter_mut().map(|series| &mut series.colour));
     labelled::draw(axes(&name(key)), &series)
 }
