@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/plausible_study.rs"]
+mod plausible_study;
 
 use common::Bench;
 use serde_json::Value;
@@ -142,8 +144,9 @@ document.querySelector("iframe").addEventListener("load", (event) => {
 });
 "##;
 
-/// What must hold for a page in a window as narrow as a phone and as wide as a desk.
-fn check(browser: &Browser, page: &Path, images: u64, headings: &[&str]) {
+/// What must hold for a page in a window as narrow as a phone and as wide as a desk. Under the pointer, its first chart shows
+/// something that begins with `shown`, and at its beginning with `first`.
+fn check(browser: &Browser, page: &Path, images: u64, (shown, first): (&str, &str), headings: &[&str]) {
     let visit = browser.visit(page);
     assert!(visit.console.is_empty(), "{:?}", visit.console);
     assert!(browser.hosts().is_empty(), "{:?}", browser.hosts());
@@ -158,11 +161,11 @@ fn check(browser: &Browser, page: &Path, images: u64, headings: &[&str]) {
         assert!(found["smallest"].as_f64().unwrap() >= 9.5, "{found}");
         assert!(found["charts"].as_u64().unwrap() >= 3, "{found}");
         let readout = found["readout"].as_str().unwrap();
-        assert!(readout.starts_with("step ") && found["readoutInside"] == true, "{found}");
         assert!(
-            found["first"].as_str().unwrap().starts_with("step 7"),
-            "the first row is logged at step 7: {found}"
+            !readout.is_empty() && readout.starts_with(shown) && found["readoutInside"] == true,
+            "{found}"
         );
+        assert!(found["first"].as_str().unwrap().starts_with(first), "{found}");
         for heading in headings {
             assert!(found["headings"].as_array().unwrap().iter().any(|h| h == heading), "{heading}: {found}");
         }
@@ -189,13 +192,40 @@ fn pages_work_in_a_browser_and_ask_nobody() {
     }
     let headings =
         ["What each unit does", "Scores", "Units and factors", "Images", "Training", "Latent space"];
-    check(&browser, &bench.path("one/report.html"), 12, &headings);
+    // The first row is logged at step 7.
+    let steps = ("step ", "step 7");
+    check(&browser, &bench.path("one/report.html"), 12, steps, &headings);
 
     bench.expect(&["compare", "one", "two", "--quiet", "-o", "compare.html"], 0, &[]);
     check(
         &browser,
         &bench.path("compare.html"),
         6,
+        steps,
         &["Scores", "Settings that differ", "What each unit does", "Training"],
     );
+}
+
+#[test]
+fn the_page_of_a_study_works_in_a_browser_and_asks_nobody() {
+    let Some(browser) = Browser::find() else { return };
+    let bench = Bench::new();
+    plausible_study::write_directory(&bench.path("six"), &plausible_study::table(&["shapes"], 3, 5));
+    bench.expect(&["study", "report", "six", "--quiet"], 0, &[]);
+    let headings = [
+        "What this study says",
+        "Scores of the methods",
+        "Against the hyper-parameters",
+        "Scores against reconstruction",
+        "Best hyper-parameters",
+        "What explains the scores",
+        "Agreement of scores",
+        "Usefulness for predictions",
+    ];
+    // The pointer is over the first or the second row, whatever the scale.
+    check(&browser, &bench.path("six/report.html"), 0, ("", "beta-vaemedian"), &headings);
+    let table = plausible_study::table(&["shapes", "cars3d"], 3, 5);
+    let html = unbraid::report::study::page::write("two data sets", table, &[]).unwrap();
+    fs::write(bench.path("two.html"), html).unwrap();
+    check(&browser, &bench.path("two.html"), 0, ("", "beta-vaemedian"), &["Scores on each data set"]);
 }

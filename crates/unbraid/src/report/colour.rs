@@ -34,6 +34,20 @@ pub fn scale(value: f64) -> Colour {
     })
 }
 
+/// The colour of a correlation from -1 (blue) over 0 (light grey) to 1 (orange), of equal strength on both sides; what is no
+/// number gets grey.
+pub fn diverging(value: f64) -> Colour {
+    if value.is_nan() {
+        return [128; 3];
+    }
+    let end = if value < 0.0 { [0, 90, 160] } else { [196, 78, 0] };
+    let share = value.abs().min(1.0);
+    std::array::from_fn(|channel| {
+        let (from, to) = (236.0, f64::from(end[channel]));
+        (from + share * (to - from)).round() as u8
+    })
+}
+
 /// Black or white, whichever can be read on `background`.
 pub fn readable_on(background: Colour) -> Colour {
     // Lightness by the weights of ITU-R BT.709, good enough to tell dark from light.
@@ -57,6 +71,14 @@ mod tests {
         assert_eq!(scale(f64::NAN), [128; 3]);
         // Halfway between the first two stops: (68 + 59) / 2, (1 + 82) / 2, (84 + 139) / 2, rounded away from zero.
         assert_eq!(scale(0.125), [64, 42, 112]);
+    }
+
+    #[test]
+    fn correlations_have_two_sides() {
+        assert_eq!([diverging(-1.0), diverging(0.0), diverging(3.0)], [[0, 90, 160], [236; 3], [196, 78, 0]]);
+        // A quarter of the way from 236 to each channel of the end.
+        assert_eq!(diverging(0.25), [226, 197, 177]);
+        assert_eq!(diverging(f64::NAN), [128; 3]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The frame that charts share: title, axes with ticks and a legend.
 
 use super::axis::Axis;
-use super::canvas::text_width;
+use super::canvas::page_text_width;
 use super::colour::{SERIES, hex};
 use super::svg::{Anchor, Svg};
 
 /// Charts are this wide in their own units, so that their words can be read on a phone.
 pub const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 200.0;
+const TALL: f64 = 260.0;
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 24.0;
@@ -35,30 +36,56 @@ pub struct Frame {
     pub x: Axis,
     /// From bottom to top.
     pub y: Axis,
+    /// Without the legend.
+    height: f64,
 }
 
 impl Frame {
     /// A frame over these ranges.
     pub fn new(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
-        Self::with_ticks(names, x, y, |axis| axis.ticks(4))
+        Self::with_ticks(names, HEIGHT, x, y, |axis| axis.ticks(4))
+    }
+
+    /// A frame with room for words beside its points.
+    pub fn tall(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        Self::with_ticks(names, TALL, x, y, |axis| axis.ticks(5))
     }
 
     /// A frame whose horizontal axis counts.
     pub fn counting(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
-        Self::with_ticks(names, x, y, |axis| axis.whole_ticks(4))
+        Self::with_ticks(names, HEIGHT, x, y, |axis| axis.whole_ticks(4))
+    }
+
+    /// A frame whose horizontal axis has these words at 0, 1, 2, ...
+    pub fn of_words(names: Names<'_>, words: &[String], y: (f64, f64)) -> Self {
+        let last = words.len().saturating_sub(1) as f64;
+        // Words that would touch are left out, evenly.
+        let widest = words.iter().map(|word| page_text_width(word, LEGEND_SIZE)).fold(0.0, f64::max);
+        let room = (WIDTH - LEFT - RIGHT) / (last + 1.0);
+        let stride = ((widest + 6.0) / room).ceil().max(1.0) as usize;
+        Self::with_ticks(names, HEIGHT, (-0.5, last + 0.5), y, |_| {
+            words
+                .iter()
+                .cloned()
+                .enumerate()
+                .map(|(place, word)| (place as f64, word))
+                .step_by(stride)
+                .collect()
+        })
     }
 
     fn with_ticks(
         names: Names<'_>,
+        height: f64,
         x: (f64, f64),
         y: (f64, f64),
         ticks: impl Fn(&Axis) -> Vec<(f64, String)>,
     ) -> Self {
-        let mut svg = Svg::new(WIDTH, HEIGHT, names.label);
+        let mut svg = Svg::new(WIDTH, height, names.label);
         let x = Axis::new(x, (LEFT, WIDTH - RIGHT));
-        let y = Axis::new(y, (HEIGHT - BOTTOM, TOP));
+        let y = Axis::new(y, (height - BOTTOM, TOP));
         svg.text((LEFT, TOP - 9.0), Anchor::Start, "title", names.title);
-        for (value, text) in y.ticks(4) {
+        for (value, text) in y.ticks(if height > HEIGHT { 6 } else { 4 }) {
             let place = y.place(value);
             svg.line((LEFT, place), (WIDTH - RIGHT, place), "grid");
             svg.text((LEFT - 5.0, place + 4.0), Anchor::End, "tick", &text);
@@ -71,8 +98,8 @@ impl Frame {
             svg.text((place, y.from + 15.0), anchor, "tick", &text);
         }
         svg.line((LEFT, y.from), (WIDTH - RIGHT, y.from), "axis");
-        svg.text(((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 5.0), Anchor::Middle, "tick", names.horizontal);
-        Self { svg, x, y }
+        svg.text(((LEFT + WIDTH - RIGHT) / 2.0, height - 5.0), Anchor::Middle, "tick", names.horizontal);
+        Self { svg, x, y, height }
     }
 
     /// Draws within the axes; what leaves them is cut.
@@ -84,19 +111,23 @@ impl Frame {
 
     /// Names of the series below the chart, in as many lines as they need.
     pub fn legend<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        self.legend_of(names.into_iter().enumerate());
+    }
+
+    /// The same for series that have places of their own among all colours.
+    pub fn legend_of<'a>(&mut self, names: impl IntoIterator<Item = (usize, &'a str)>) {
         let (mut x, mut line) = (LEFT, 0.0);
-        for (place, name) in names.into_iter().enumerate() {
-            // The font of the page is not known here; ours is wider than most.
-            let width = f64::from(text_width(name, LEGEND_SIZE)) + 28.0;
+        for (place, name) in names {
+            let width = page_text_width(name, LEGEND_SIZE) + 28.0;
             if x > LEFT && x + width > WIDTH {
                 (x, line) = (LEFT, line + 1.0);
             }
-            let y = HEIGHT + 6.0 + line * LEGEND_LINE;
+            let y = self.height + 6.0 + line * LEGEND_LINE;
             self.svg.path(&format!("M{x} {y}h14"), "curve", &series_style(place));
             self.svg.text((x + 18.0, y + 4.0), Anchor::Start, "tick", name);
             x += width;
         }
-        self.svg.set_height(HEIGHT + (line + 1.0) * LEGEND_LINE);
+        self.svg.set_height(self.height + (line + 1.0) * LEGEND_LINE);
     }
 }
 

@@ -54,7 +54,7 @@ pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
     if thin.len() > 1 {
         frame.legend(thin.iter().map(|series| series.name.as_str()));
     }
-    let Frame { mut svg, x, y } = frame;
+    let Frame { mut svg, x, y, .. } = frame;
     let curves: Vec<_> = thin
         .iter()
         .enumerate()

@@ -1,8 +1,11 @@
 //! Charts as SVG: a few shapes and words, which take their colours from the page that shows them.
 
+use super::canvas::Colour;
+use super::colour::hex;
 use super::html::{CHART_STYLE, escape};
 use crate::failure::Outcome;
 use crate::files::{self, Existing};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -28,6 +31,28 @@ impl Anchor {
     }
 }
 
+/// Something in a chart that has more to say than its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Where it is.
+    pub x: f64,
+    /// Where it is.
+    pub y: f64,
+    /// Its colour; none for that of the text.
+    pub colour: Option<Colour>,
+    /// What it says, in lines.
+    pub words: String,
+}
+
+/// Which mark belongs to the pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Near {
+    /// The nearest.
+    Point,
+    /// The one in whose row the pointer is.
+    Row,
+}
+
 /// A chart in the making.
 #[derive(Clone, Debug)]
 pub struct Svg {
@@ -51,6 +76,11 @@ impl Svg {
         self.width
     }
 
+    /// Its height in its own units.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+
     /// Makes it higher.
     pub fn set_height(&mut self, height: f64) {
         self.height = height;
@@ -61,12 +91,35 @@ impl Svg {
         self.data = Some(data.to_string());
     }
 
+    /// Words that the page's script shows beside the mark that is nearest to the pointer.
+    pub fn set_marks(&mut self, near: Near, marks: &[Mark]) {
+        let marks: Vec<_> = marks
+            .iter()
+            .filter(|mark| mark.x.is_finite() && mark.y.is_finite())
+            .map(|mark| json!([tenths(mark.x), tenths(mark.y), mark.colour.map(hex), mark.words]))
+            .collect();
+        let near = match near {
+            Near::Point => "point",
+            Near::Row => "row",
+        };
+        self.set_data(&json!({ "near": near, "marks": marks }));
+    }
+
     /// Text with its baseline at `y`.
     pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let (x, y, anchor, text) = (short(x), short(y), anchor.word(), escape(text));
         let _ = writeln!(
             self.body,
             "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" class=\"{class}\">{text}</text>"
+        );
+    }
+
+    /// Text that reads upwards from its anchor.
+    pub fn upright_text(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
+        let (x, y, text) = (short(x), short(y), escape(text));
+        let _ = writeln!(
+            self.body,
+            "<text x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\" class=\"{class}\">{text}</text>"
         );
     }
 
@@ -188,9 +241,12 @@ pub fn path_of_dots(points: impl IntoIterator<Item = (f64, f64)>) -> String {
 
 /// A coordinate to a tenth, as short as it can be.
 pub fn short(value: f64) -> String {
-    let tenths = (value * 10.0).round() / 10.0;
+    tenths(value).to_string()
+}
+
+fn tenths(value: f64) -> f64 {
     // Adding zero turns negative zero into zero.
-    (tenths + 0.0).to_string()
+    (value * 10.0).round() / 10.0 + 0.0
 }
 
 #[cfg(test)]

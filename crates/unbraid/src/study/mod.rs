@@ -33,4 +33,3 @@ pub use manifest::{Entry, Manifest};
 pub use plan::Plan;
 pub use results::Results;
 pub use table::{Row, Spread, Table};
-pub use table::{Row, Table};

@@ -1,21 +1,62 @@
-//! `unbraid study report`.
+//! `unbraid study report`: the runs of a study compared in one page.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::files::{self, Existing};
+use crate::report::document::check_page;
+use crate::report::page::run_name;
+use crate::report::study::page;
+use crate::study::StudyDirectory;
+use crate::study::analysis::quantities::UDR;
+use crate::study::results::Results;
+use crate::study::udr::{Limits, study_udr};
+use crate::terminal::{TerminalProgress, log_line};
 use clap::Args;
+use std::io::Write;
 use std::path::PathBuf;
 
-/// Which study.
+/// Arguments of `unbraid study report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+    /// Where to write the page (default: report.html in the directory of the study)
+    #[arg(short, long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
+    /// Replace a page that is there
+    #[arg(long, requires = "out")]
+    overwrite: bool,
+    /// Print nothing
+    #[arg(long)]
+    quiet: bool,
 }
 
-/// Not there yet.
+/// Writes the page from what the run directories hold; runs that are not done yet are counted.
 ///
 /// # Errors
-/// Always.
+/// If there is no such study, one of its files is damaged, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    let study = StudyDirectory::open(&args.study)?;
+    // The study's own page is made to be replaced.
+    let (out, existing) = match &args.out {
+        Some(out) => (out.clone(), Existing::from_flag(args.overwrite)),
+        None => (study.report(), Existing::Replace),
+    };
+    check_page(&out, existing)?;
+    let Results { mut table, warnings: mut notes } = Results::read(&study)?;
+    let progress = TerminalProgress::new(args.quiet);
+    let found = study_udr(&study, &table, &table.own_runs(), Limits::default(), &progress);
+    if found.runs > 0 {
+        table.set_numbers(UDR, &found.values);
+    }
+    notes.extend(found.notes);
+    let html = page::write(&run_name(study.path()), table, &notes)?;
+    files::write(&out, existing, |file| file.write_all(html.as_bytes()))?;
+    if !args.quiet {
+        for note in &notes {
+            log_line(&format!("warning: {note}"));
+        }
+        log_line(&format!("written to {}", out.display()));
+    }
+    Ok(())
 }

@@ -1,0 +1,212 @@
+//! Scores and reconstruction against each hyper-parameter.
+
+use super::chapter::{Block, Chapter};
+use super::names::name;
+use super::scores::axis;
+use super::subject::Subject;
+use crate::report::bands::{self, Band, BandPoint};
+use crate::report::box_plot::{self, Group};
+use crate::report::colour::SERIES;
+use crate::report::svg::Svg;
+use crate::study::analysis::curves::{Curve, CurvePoint, curves};
+use crate::study::analysis::groups::{Part, distributions, groups};
+use crate::study::analysis::settings::{short_key, value_label};
+use crate::study::analysis::statistics::FiveNumbers;
+
+const HEADING: &str = "Against the hyper-parameters";
+/// More rows than this make no readable chart.
+const MOST_SETTINGS: usize = 60;
+
+/// Means over seeds along each hyper-parameter (Hartmann, Fig. 9 and 10; thesis, Fig. 5.11), and the spread over seeds of
+/// each of its values (Hartmann, Fig. 11; thesis, Fig. 5.15).
+pub fn chapter(subject: &Subject<'_>) -> Chapter {
+    let keys = subject.headlines_and_reconstruction();
+    let mut blocks = Vec::new();
+    if let [_] = subject.data.as_slice() {
+        for panel in panels(subject, &subject.rows, |curve| curve.key.clone()) {
+            let charts = keys.iter().map(|key| panel.draw(subject, key, By::Method));
+            let title = format!("{} ({})", short_key(&panel.key), panel.key);
+            blocks.push(Block::charts("hyper-parameter", title, CURVES, charts.collect()));
+        }
+    } else {
+        let by_method = |curve: &Curve| Some(format!("{}: {}", curve.method, curve.key.as_ref()?));
+        for panel in panels(subject, &subject.rows, by_method) {
+            let charts = keys.iter().map(|key| panel.draw(subject, key, By::Data));
+            blocks.push(Block::charts("hyper-parameter", panel.key.clone(), CURVES, charts.collect()));
+        }
+    }
+    if blocks.is_empty() {
+        return Chapter::missing(
+            "hyper-parameters",
+            HEADING,
+            "No method has finished runs with more than one value of a hyper-parameter.",
+        );
+    }
+    for data in &subject.data {
+        blocks.push(spread_over_seeds(subject, data, &keys));
+    }
+    Chapter {
+        id: "hyper-parameters",
+        heading: HEADING,
+        introduction: "How much a method depends on its hyper-parameter, and how much of that is larger than the spread of \
+                       seeds. As Hartmann, Fig. 9 and 10 (curves) and 11 (boxes), and the thesis, Fig. 5.11 \
+                       (reconstruction) and 5.15 (boxes)."
+            .to_owned(),
+        blocks,
+    }
+}
+
+const CURVES: &str = "Lines are means over seeds; bands, or bars where there are many lines, reach from the lower to the upper \
+                      quartile of the seeds.";
+
+/// What the lines of a panel are.
+#[derive(Clone, Copy)]
+enum By {
+    Method,
+    Data,
+}
+
+/// Curves that share an axis.
+struct Panel {
+    key: String,
+    curves: Vec<Curve>,
+    /// Values of the hyper-parameter, in order.
+    values: Vec<String>,
+}
+
+/// Curves in the order in which their common key appears; axes along which nothing varies are left out.
+fn panels(subject: &Subject<'_>, rows: &[usize], key: impl Fn(&Curve) -> Option<String>) -> Vec<Panel> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for curve in curves(subject.table, rows, &[]) {
+        let Some(key) = key(&curve) else { continue };
+        match panels.iter_mut().find(|panel| panel.key == key) {
+            Some(panel) => panel.curves.push(curve),
+            None => panels.push(Panel { key, curves: vec![curve], values: Vec::new() }),
+        }
+    }
+    panels.retain(|panel| panel.curves.iter().any(|curve| curve.points.len() > 1));
+    for panel in &mut panels {
+        let mut points: Vec<&CurvePoint> = panel.curves.iter().flat_map(|curve| &curve.points).collect();
+        points.sort_by(|a, b| a.setting.compare(&b.setting));
+        let mut values: Vec<String> = points.into_iter().map(first_value).collect();
+        // Settings are ordered by all their values; on this axis only the first counts.
+        values.dedup();
+        panel.values = values;
+    }
+    panels
+}
+
+/// The value of *the* hyper-parameter in short form.
+pub fn first_value(point: &CurvePoint) -> String {
+    value_label(point.setting.values.first().map(|(_, value)| value))
+}
+
+impl Panel {
+    fn draw(&self, subject: &Subject<'_>, key: &str, by: By) -> Svg {
+        let mut bands: Vec<Band> = self
+            .curves
+            .iter()
+            .map(|curve| {
+                let (name, colour) = match by {
+                    By::Method => (&curve.method, subject.colour(&curve.method)),
+                    By::Data => {
+                        let place = subject.data.iter().position(|data| *data == curve.data);
+                        (&curve.data, place.unwrap_or(0))
+                    }
+                };
+                let points = curve.points.iter().filter_map(|point| self.point(subject, point, key));
+                Band { name: with_others(name, &curve.others), colour, points: points.collect() }
+            })
+            .collect();
+        tell_apart(bands.iter_mut().map(|band| &mut band.colour));
+        let parameter = self.curves.first().and_then(|curve| curve.key.as_deref()).map_or("", short_key);
+        bands::draw(&name(key), parameter, &self.values, "quartiles", &bands)
+    }
+
+    fn point(&self, subject: &Subject<'_>, point: &CurvePoint, key: &str) -> Option<BandPoint> {
+        let value = first_value(point);
+        let place = self.values.iter().position(|known| *known == value)?;
+        let mut values = subject.values(&point.rows, key);
+        values.retain(|value| value.is_finite());
+        let five = FiveNumbers::of(&values)?;
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Some(BandPoint {
+            place,
+            mean,
+            low: five.lower_quartile,
+            high: five.upper_quartile,
+            count: values.len(),
+        })
+    }
+}
+
+/// Gives curves that share a colour different dashes: [`series_style`](crate::report::frame::series_style) dashes those whose
+/// place is beyond the colours.
+pub fn tell_apart<'a>(colours: impl Iterator<Item = &'a mut usize>) {
+    let mut used: Vec<usize> = Vec::new();
+    for colour in colours {
+        while used.contains(colour) {
+            *colour += SERIES.len();
+        }
+        used.push(*colour);
+    }
+}
+
+/// A name with what else distinguishes it.
+pub fn with_others(name: &str, others: &str) -> String {
+    if others.is_empty() { name.to_owned() } else { format!("{name}, {others}") }
+}
+
+/// A row for each setting of each method.
+fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Block {
+    let rows = subject.rows_on(data);
+    let found = groups(subject.table, &rows, &[Part::Method, Part::Setting]);
+    let title = if subject.data.len() > 1 {
+        format!("Spread over seeds on {data}")
+    } else {
+        "Spread over seeds".to_owned()
+    };
+    if found.len() > MOST_SETTINGS {
+        return Block::Words(format!(
+            "{title}: {} settings are too many for a figure; the table of settings has them all.",
+            found.len()
+        ));
+    }
+    let charts = keys
+        .iter()
+        .map(|key| {
+            let mut last = "";
+            let rows: Vec<Group> = found
+                .iter()
+                .zip(distributions(subject.table, &found, key))
+                .map(|(group, distribution)| {
+                    let (method, setting) = (group.labels[0].as_str(), group.labels[1].as_str());
+                    let begins = method != last;
+                    last = method;
+                    let name = format!("{method} {setting}");
+                    let published = subject.published(data, method, key);
+                    let same = published.into_iter().filter(|other| other.setting == setting);
+                    Group {
+                        label: Some(if begins || setting.is_empty() {
+                            name.clone()
+                        } else {
+                            setting.to_owned()
+                        }),
+                        name,
+                        values: distribution.values,
+                        colour: subject.colour(method),
+                        begins,
+                        published: same.map(|other| (other.source, other.mean.mean)).collect(),
+                    }
+                })
+                .collect();
+            box_plot::draw(&name(key), axis(key), &rows)
+        })
+        .collect();
+    Block::charts(
+        "spread-over-seeds",
+        title,
+        "Each row is one setting, whose runs differ in nothing but the seed.",
+        charts,
+    )
+}
