@@ -17,7 +17,7 @@ fn impossible_values_are_refused_before_anything_is_written() {
     let bench = Bench::new();
     for (assignment, words) in [
         ("objective.bta=1", &["objective", "`bta`", "did you mean `beta`?"][..]),
-        ("objective.beta=strong", &["objective", "strong"]),
+        ("objective.beta=strong", &["objective.beta", "strong"]),
         ("objective.beta=-1", &["objective.beta", "found -1", "expected"]),
         ("objective.beta=nan", &["objective.beta", "found NaN", "expected"]),
         ("model.latents.continuous=0", &["model.latents.continuous", "found 0", "at least 1"]),

@@ -74,10 +74,15 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 /// What is wrong with a table, by its key, with a did-you-mean.
 pub(crate) fn explain(error: &toml::de::Error) -> String {
     let message = with_suggestion(error.message());
+    place_of(error).map_or_else(|| message.clone(), |place| format!("{place}: {message}"))
+}
+
+/// The key of the table or value that an error is about, as far as it is known.
+pub(super) fn place_of(error: &toml::de::Error) -> Option<String> {
     // The whole text goes on with lines that say where: in `section.key`.
     let text = error.to_string();
     let place = text.lines().find_map(|line| line.trim().strip_prefix("in `")?.strip_suffix('`'));
-    place.map_or_else(|| message.clone(), |place| format!("{place}: {message}"))
+    place.map(str::to_owned)
 }
 
 /// Adds a did-you-mean to serde's message on an unknown field or variant.

@@ -1,7 +1,9 @@
 //! Putting a configuration together from its layers.
 
-use super::error::{explain, nearest};
+use super::diagnosis::diagnose;
+use super::error::nearest;
 use super::{Config, ConfigError, PRESETS, Preset};
+use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 use unbraid_data::DataSpec;
@@ -109,9 +111,8 @@ impl Layers {
     /// # Errors
     /// If a key is unknown, or a value cannot be right.
     pub fn resolve(self) -> Result<Config, ConfigError> {
-        let mut config: Config = Value::Table(self.merged)
-            .try_into()
-            .map_err(|error| ConfigError::Shape { message: explain(&error) })?;
+        let mut config = Config::deserialize(self.merged.clone())
+            .map_err(|error| ConfigError::Shape { message: diagnose(&self.merged, &error) })?;
         make_absolute(&mut config.data, self.directory.as_deref());
         let latents = &mut config.model.latents;
         if !latents.categorical.is_empty() {

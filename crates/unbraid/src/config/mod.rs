@@ -4,6 +4,7 @@
 //! single keys ([`Source`]). The resolved configuration, written out by [`Config::to_toml`], repeats the run alone.
 
 mod check;
+mod diagnosis;
 mod discriminator;
 mod error;
 mod layers;

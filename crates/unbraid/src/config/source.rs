@@ -137,9 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn an_option_of_another_method_comes_with_the_name_of_this_one() {
+        let error = set(&["objective.name=vae", "objective.beta=1"]).unwrap_err().to_string();
+        assert!(error.contains("unknown key `beta`") && error.contains("the method is `vae`"), "{error}");
+    }
+
+    #[test]
     fn wrong_kinds_of_values_name_the_key() {
         for (assignment, place) in [
-            ("objective.beta=much", "objective"),
+            ("objective.beta=much", "objective.beta"),
             ("training.steps=-5", "training.steps"),
             ("training.batch_size=1.5", "training.batch_size"),
             ("model.latents=10", "model.latents"),
