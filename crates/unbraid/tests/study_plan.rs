@@ -1,4 +1,5 @@
 //! `unbraid study plan`, `new` and `presets`: what is counted, in which order, what is kept, and what is refused.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
