@@ -8,7 +8,7 @@ pub(super) fn now() -> f64 {
 }
 
 /// Now, as in `2026-11-15T22:40:16Z`.
-pub(super) fn timestamp() -> String {
+pub(crate) fn timestamp() -> String {
     format_utc(now() as u64)
 }
 

@@ -26,6 +26,7 @@ mod tensorboard;
 mod trained;
 
 pub use checkpoint::{Checkpoint, Position, load, save};
+pub(crate) use clock::timestamp;
 pub use directory::{RunDirectory, Start};
 pub use interrupt::Interrupt;
 pub use journal::{FileJournal, Watcher};

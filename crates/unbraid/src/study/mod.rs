@@ -10,7 +10,10 @@
 
 pub mod directory;
 pub mod manifest;
+pub mod quote;
+pub mod slurm;
 pub mod table;
+pub mod tasks;
 
 pub use directory::StudyDirectory;
 pub use manifest::{Entry, Manifest};
