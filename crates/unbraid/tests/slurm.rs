@@ -163,14 +163,20 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     kill("KILL", study.wait_for_work(0));
     study.wait("run 0 to have failed", || (study.status(0)?.state == State::Failed).then_some(()));
 
-    // A task is warned that its time will be over: it saves the run and asks for another turn.
+    // Slurm finds that the time of a task will soon be over, and warns it: it saves the run and asks for another turn. The
+    // run is held still until the warning has come.
     release(1);
-    study.wait_for_work(1);
-    let job = cluster.slurm("squeue", &["--noheader", "--format=%A", "--jobs", &task(1)]);
-    let job = String::from_utf8(job.stdout).unwrap();
-    study.slurm("scancel", &["--signal=USR1", "--batch", job.trim()]);
+    let process = study.wait_for_work(1);
+    kill("STOP", process);
+    study.slurm("scontrol", &["update", &format!("JobId={}", task(1)), "TimeLimit=2"]);
+    let output = study.path.join(format!("slurm/{}.out", task(1)));
+    study.wait("the warning", || {
+        fs::read_to_string(&output).ok().filter(|text| text.contains("are saved and stopped"))
+    });
+    kill("CONT", process);
     study.wait("run 1 to be saved", || study.status(1)?.was_interrupted().then_some(()));
     study.wait_for_state(&task(1), "PENDING");
+    study.slurm("scontrol", &["update", &format!("JobId={}", task(1)), "TimeLimit=60"]);
 
     // A task is cancelled, and stays so.
     release(2);

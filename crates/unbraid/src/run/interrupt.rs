@@ -15,6 +15,16 @@ pub struct Interrupt {
     at_once: Arc<AtomicBool>,
 }
 
+/// A signal that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// What it counts as: SIGINT or SIGTERM.
+    pub signal: u8,
+    /// Whether a second one like it means "at once". SIGUSR1 does not: a scheduler's warning may come on top of the
+    /// SIGTERM that it sends to every process of a job.
+    pub insists: bool,
+}
+
 /// Every signal, and the one that it counts as.
 const SIGNALS: [(i32, i32); 3] = [(SIGINT, SIGINT), (SIGTERM, SIGTERM), (SIGUSR1, SIGTERM)];
 
@@ -45,9 +55,7 @@ impl Interrupt {
             // In this order: the first signal to be saved for finds `at_once` unset, then sets it.
             flag::register_conditional_shutdown(signal, 128 + counts_as, Arc::clone(at_once))
                 .and_then(|id| if second_ends { flag::register(signal, Arc::clone(at_once)) } else { Ok(id) })
-                .and_then(|_| {
-                    flag::register_usize(signal, Arc::clone(noted), counts_as.unsigned_abs() as usize)
-                })
+                .and_then(|_| flag::register_usize(signal, Arc::clone(noted), signal.unsigned_abs() as usize))
                 .map_err(|error| Failure::run(format!("cannot listen for signals: {error}")))?;
         }
         Ok(interrupt)
@@ -76,17 +84,19 @@ impl Interrupt {
 
     /// The number of the signal that came, if one did.
     pub fn signal(&self) -> Option<u8> {
-        noted(self.signal.load(Ordering::SeqCst))
+        noted(self.signal.load(Ordering::SeqCst)).map(|noted| noted.signal)
     }
 
-    /// The same, and forgets it.
-    pub fn take_signal(&self) -> Option<u8> {
+    /// The signal that came, if one did; forgets it.
+    pub fn take_signal(&self) -> Option<Noted> {
         noted(self.signal.swap(0, Ordering::SeqCst))
     }
 }
 
-fn noted(signal: usize) -> Option<u8> {
-    u8::try_from(signal).ok().filter(|signal| *signal != 0)
+fn noted(number: usize) -> Option<Noted> {
+    let known = |(signal, _): &&(i32, i32)| signal.unsigned_abs() as usize == number;
+    let (signal, counts_as) = SIGNALS.iter().find(known)?;
+    Some(Noted { signal: u8::try_from(*counts_as).ok()?, insists: *signal != SIGUSR1 })
 }
 
 /// The name of a signal that [`Interrupt`] notes.
@@ -104,7 +114,9 @@ mod tests {
         assert_eq!(interrupt.signal(), None);
         interrupt.stop();
         assert_eq!(interrupt.signal(), Some(15));
-        assert_eq!(interrupt.take_signal(), Some(15));
+        assert_eq!(interrupt.take_signal(), Some(Noted { signal: 15, insists: true }));
         assert_eq!(interrupt.take_signal(), None);
+        // SIGUSR1.
+        assert_eq!(noted(10), Some(Noted { signal: 15, insists: false }));
     }
 }

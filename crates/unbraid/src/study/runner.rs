@@ -11,7 +11,7 @@ use super::standing::{Stage, Standing};
 use super::view::{AtWork, Counts, View};
 use super::worker::{Ending, Worker};
 use crate::failure::{Failure, Outcome};
-use crate::run::{Interrupt, RunDirectory, Start, State, Status, signal_name};
+use crate::run::{Interrupt, Noted, RunDirectory, Start, State, Status, signal_name};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -67,6 +67,8 @@ struct Runner<'a> {
     elsewhere: Vec<Candidate<'a>>,
     workers: Vec<Worker<'a>>,
     tally: Tally<'a>,
+    /// Whether a signal has come that another like it would add something to.
+    insisted: bool,
     looked: Instant,
 }
 
@@ -95,6 +97,7 @@ pub fn run<'a>(
         elsewhere: Vec::new(),
         workers: Vec::new(),
         tally: Tally::default(),
+        insisted: false,
         looked: Instant::now(),
     };
     for (entry, standing) in entries.iter().zip(standings) {
@@ -121,8 +124,8 @@ impl<'a> Runner<'a> {
     fn work(&mut self, interrupt: &Interrupt) {
         self.show();
         loop {
-            if let Some(signal) = interrupt.take_signal() {
-                self.stop(signal);
+            if let Some(noted) = interrupt.take_signal() {
+                self.stop(noted);
             }
             self.collect();
             self.begin();
@@ -267,10 +270,14 @@ impl<'a> Runner<'a> {
         self.tally.failed.push((entry, standing.error().unwrap_or("for an unknown reason").to_owned()));
     }
 
-    /// The first time, processes are asked to save and end; the second time they are ended.
-    fn stop(&mut self, signal: u8) {
-        if self.tally.signal.replace(signal).is_some() {
+    /// The first time, processes are asked to save and end; the second time that somebody insists they are ended.
+    fn stop(&mut self, Noted { signal, insists }: Noted) {
+        let is_first = self.tally.signal.replace(signal).is_none();
+        if insists && self.insisted {
             self.workers.iter_mut().for_each(Worker::kill);
+        }
+        self.insisted |= insists;
+        if !is_first {
             return;
         }
         self.workers.iter_mut().for_each(Worker::stop);

@@ -250,6 +250,8 @@ SlurmdParameters=config_overrides
 SlurmctldTimeout=600
 SlurmdTimeout=600
 MessageTimeout=60
+KillWait=120
+OverTimeLimit=10
 NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000 State=UNKNOWN
 PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 "

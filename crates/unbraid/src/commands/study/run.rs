@@ -4,7 +4,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files::print;
 use crate::run::{Interrupt, signal_name};
 use crate::study::runner::{self, Options, Tally};
-use crate::study::{Entry, Selection, StudyDirectory};
+use crate::study::{Entry, Manifest, Selection, StudyDirectory, tasks};
 use crate::terminal::log_line;
 use clap::Args;
 use std::fmt::Write;
@@ -26,6 +26,15 @@ pub struct RunArgs {
     /// Only the run with this number
     #[arg(long, value_name = "K")]
     id: Option<usize>,
+    /// Only the run of this name, which stays when numbers change; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "id"])]
+    name: Vec<String>,
+    /// Tasks as `study submit` writes them
+    #[arg(long, value_name = "FILE", hide = true, requires = "task", conflicts_with_all = ["only", "id", "name"])]
+    task_list: Option<PathBuf>,
+    /// Only the runs of this task of the list
+    #[arg(long, value_name = "N", hide = true, requires = "task_list")]
+    task: Option<usize>,
     /// Try runs again that have failed before
     #[arg(long)]
     retry_failed: bool,
@@ -47,7 +56,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     let interrupt = Interrupt::listen_patiently()?;
     let study = StudyDirectory::open(&args.study)?;
     let manifest = study.read_manifest()?;
-    let entries = selected(&manifest.entries, args)?;
+    let entries = selected(&manifest, args)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options { jobs: args.jobs.map_or(cores, usize::from), retry_failed: args.retry_failed };
     let tally = runner::run(&study, &entries, options, &interrupt)?;
@@ -55,7 +64,23 @@ pub fn run(args: &RunArgs) -> Outcome {
     conclude(tally, &study, entries.len())
 }
 
-fn selected<'a>(entries: &'a [Entry], args: &RunArgs) -> Outcome<Vec<&'a Entry>> {
+fn selected<'a>(manifest: &'a Manifest, args: &RunArgs) -> Outcome<Vec<&'a Entry>> {
+    let entries = &manifest.entries;
+    if let (Some(list), Some(task)) = (&args.task_list, args.task) {
+        let (found, missing) = tasks::find(manifest, &tasks::read_one(list, task)?);
+        // The study has changed since the task was submitted.
+        if !missing.is_empty() {
+            log_line(&format!("no longer part of the study: {}", missing.join(", ")));
+        }
+        return Ok(found);
+    }
+    if !args.name.is_empty() {
+        let (found, missing) = tasks::find(manifest, &args.name);
+        return match missing.first() {
+            Some(name) => Err(Failure::input(format!("--name: the study has no run `{name}`"))),
+            None => Ok(found),
+        };
+    }
     let (selection, option) = match (&args.only, args.id) {
         (Some(selection), _) => (selection.clone(), "--only"),
         (None, Some(id)) => (Selection::of([id]), "--id"),

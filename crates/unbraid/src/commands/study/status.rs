@@ -3,10 +3,9 @@
 use crate::failure::{Failure, Outcome};
 use crate::files::print;
 use crate::study::standing::overview;
-use crate::study::{Entry, Manifest, Stage, Standing, StudyDirectory};
+use crate::study::{Entry, Manifest, Stage, Standing, StudyDirectory, slurm};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -40,7 +39,7 @@ const NAMED: usize = 20;
 pub fn run(args: &StatusArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let manifest = study.read_manifest()?;
-    let standings = overview(&study, &manifest, &queued());
+    let standings = overview(&study, &manifest, &slurm::queued(&study).into_keys().collect());
     let status = StudyStatus { study: &study, manifest: &manifest, standings: &standings };
     print(&match args.format {
         Format::Table => status.as_text(),
@@ -48,11 +47,6 @@ pub fn run(args: &StatusArgs) -> Outcome {
             format!("{}\n", serde_json::to_string_pretty(&status.as_json()).map_err(Failure::run)?)
         }
     })
-}
-
-/// The names of the runs that wait in the queue of a cluster.
-fn queued() -> BTreeSet<String> {
-    BTreeSet::new()
 }
 
 struct StudyStatus<'a> {

@@ -3,10 +3,9 @@
 use crate::failure::{Failure, Outcome};
 use crate::files::print;
 use crate::study::quote::{absolute, shell};
-use crate::study::selection::Selection;
 use crate::study::slurm::{self, Limits, Resources, Submission};
-use crate::study::standing::{Stage, overview};
-use crate::study::{Manifest, StudyDirectory, tasks};
+use crate::study::standing::overview;
+use crate::study::{Manifest, Selection, Stage, StudyDirectory, tasks};
 use crate::terminal::log_line;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
