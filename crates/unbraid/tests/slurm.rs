@@ -1,6 +1,7 @@
 //! A study on a real Slurm cluster, started on this host for the test: submitted in two arrays, disturbed in every way a
 //! cluster has, submitted again, and in the end equal to the study that was run here. Without Slurm, the test says that it
 //! skips; `cargo xtask test` installs it where it may.
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cluster;

@@ -1,4 +1,5 @@
 //! `unbraid study submit` with programs of our own in place of Slurm's: what they are asked, and what they can do wrong.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -159,11 +160,18 @@ fn what_is_done_failed_or_queued_is_left_out() {
 }
 
 #[test]
-fn a_refusal_is_told_and_leaves_nothing_behind() {
+fn a_refusal_is_told_and_leaves_nothing_behind_that_no_job_needs() {
     let bench = Bench::new();
     bench.sbatch(1);
     let output = bench.submit(&["--partition", "nowhere"]);
     check(&output, 1, &["sbatch refused the job", "invalid partition specified: nowhere"]);
+    // Nobody can tell whether the job was taken in spite of it.
+    assert_eq!(bench.files().len(), 2);
+    for file in bench.files() {
+        fs::remove_file(bench.path("study/slurm").join(file)).unwrap();
+    }
+    bench.program("squeue", "echo 'RUNNING 7 bash'");
+    check(&bench.submit(&["--partition", "nowhere"]), 1, &["invalid partition specified: nowhere"]);
     assert_eq!(bench.files(), Vec::<String>::new());
 }
 

@@ -244,10 +244,14 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
         let commands = commands.collect::<Outcome<String>>()?;
         return print(&format!("{}\n{commands}", submission.script()));
     }
-    submission.submit(&arrays, |job, array| {
+    let mut jobs = String::new();
+    let done = submission.submit(&arrays, |job, array| {
         log_line(&format!("job {job}: tasks {} to {}", array.offset, array.offset + array.tasks - 1));
-        print(&format!("{job}\n"))
-    })
+        let _ = writeln!(jobs, "{job}");
+    });
+    // That nobody reads the numbers is no reason to submit less.
+    let printed = print(&jobs);
+    done.and(printed)
 }
 
 #[cfg(test)]

@@ -24,15 +24,23 @@ pub fn queued(study: &StudyDirectory) -> BTreeMap<String, Queued> {
     if !submitted.into_iter().any(|entry| entry.path().extension().is_some_and(|found| found == TASKS)) {
         return BTreeMap::new();
     }
+    list().map(|list| in_list(study, &list)).unwrap_or_default()
+}
+
+/// Whether squeue knows that no task of a submission waits or runs.
+pub(super) fn has_none_of(submission: &str) -> bool {
+    list().is_some_and(|list| !list.lines().filter_map(parse).any(|line| line.submission == submission))
+}
+
+/// A line for each task of everybody; none where squeue is missing or fails.
+fn list() -> Option<String> {
     // The state comes first: it has no blanks, and a name that is not ours may have any.
     let squeue = Command::new("squeue")
         .args(["--noheader", "--array", "--format=%T %i %j"])
         .stdin(Stdio::null())
-        .output();
-    match squeue {
-        Ok(output) if output.status.success() => in_list(study, &String::from_utf8_lossy(&output.stdout)),
-        _ => BTreeMap::new(),
-    }
+        .output()
+        .ok()?;
+    squeue.status.success().then(|| String::from_utf8_lossy(&squeue.stdout).into_owned())
 }
 
 /// The same from what squeue printed.

@@ -116,6 +116,7 @@ exit "$code"
     }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

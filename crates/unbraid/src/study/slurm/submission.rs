@@ -9,12 +9,14 @@
 //! process was killed before it could write down the number of the job.
 
 use super::arrays::Array;
+use super::queue;
 use super::script::{Resources, Script};
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Existing};
 use crate::study::StudyDirectory;
 use crate::study::quote::{absolute, shell};
 use crate::study::tasks::{self, Tasks};
+use crate::terminal::log_line;
 use serde_json::json;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
@@ -127,7 +129,7 @@ impl Submission {
     /// # Errors
     /// If there is no sbatch, a file cannot be written, or sbatch refuses an array. The message says what was submitted
     /// before it.
-    pub fn submit(&self, arrays: &[Array], mut submitted: impl FnMut(&str, &Array) -> Outcome) -> Outcome {
+    pub fn submit(&self, arrays: &[Array], mut submitted: impl FnMut(&str, &Array)) -> Outcome {
         find_sbatch()?;
         tasks::write(&self.file(TASKS), &self.tasks)?;
         files::write(&self.file("sh"), Existing::Keep, |file| file.write_all(self.script.as_bytes()))?;
@@ -135,12 +137,14 @@ impl Submission {
             match self.submit_one(array) {
                 Ok(job) => {
                     self.record(&job, array)?;
-                    submitted(&job, array)?;
+                    submitted(&job, array);
                 }
                 Err(failure) if place == 0 => {
-                    // Nothing refers to them.
-                    let _ = fs::remove_file(self.file("sh"));
-                    let _ = fs::remove_file(self.file(TASKS));
+                    // An answer may be lost on its way, and a job that was taken needs its files.
+                    if queue::has_none_of(&self.name) {
+                        let _ = fs::remove_file(self.file("sh"));
+                        let _ = fs::remove_file(self.file(TASKS));
+                    }
                     return Err(failure);
                 }
                 Err(failure) => {
@@ -173,16 +177,16 @@ impl Submission {
         if !output.status.success() {
             return Err(Failure::run(format!("sbatch refused the job ({}): {message}", output.status)));
         }
+        // Such as that a budget is nearly used up.
+        if !message.is_empty() {
+            log_line(message);
+        }
         // `1234` or `1234;cluster`. A site's own messages may come before it.
         let answer = String::from_utf8_lossy(&output.stdout);
-        let number = |line: &str| line.split(';').next().map(str::trim).map(str::to_owned);
+        let number = |line: &str| line.split(';').next().unwrap_or_default().trim().to_owned();
         let is_number = |text: &String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        answer.lines().rev().filter_map(number).find(is_number).ok_or_else(|| {
-            Failure::run(format!(
-                "sbatch printed `{}`, expected the number of a job: {message}",
-                answer.trim()
-            ))
-        })
+        // The job is submitted, whatever it is called.
+        Ok(answer.lines().rev().map(number).find(is_number).unwrap_or_else(|| answer.trim().to_owned()))
     }
 
     fn record(&self, job: &str, array: &Array) -> Outcome {
