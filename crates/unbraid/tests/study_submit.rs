@@ -148,8 +148,9 @@ fn what_is_done_failed_or_queued_is_left_out() {
     bench.program("squeue", &format!("echo 'PENDING 1_1 {name}.0'"));
     let output = bench.submit(&["--retry-failed", "--runs-per-task", "3"]);
     check(&output, 0, &["4 runs in 2 tasks; left out: 1 done, 1 in the queue"]);
-    let tasks = bench.files().into_iter().filter(|file| file.ends_with(".tasks") && !file.starts_with(&name));
-    let tasks = fs::read_to_string(bench.path("study/slurm").join(tasks.last().unwrap())).unwrap();
+    let is_new = |file: &String| file.ends_with(".tasks") && !file.starts_with(&name);
+    let tasks = bench.files().into_iter().find(is_new).unwrap();
+    let tasks = fs::read_to_string(bench.path("study/slurm").join(tasks)).unwrap();
     assert_eq!(tasks, "[\"run 0\",\"run 2\",\"run 3\"]\n[\"run 5\"]\n");
     for number in 0..6 {
         bench.settle(number, State::Done);
