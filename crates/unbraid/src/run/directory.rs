@@ -110,7 +110,8 @@ impl RunDirectory {
 
     /// Who is using the run at `path`, if anybody is.
     pub fn user(path: &Path) -> Option<String> {
-        if !path.is_dir() {
+        // Whoever uses it has made the lock; a directory that may hold anything else gets none from us.
+        if !path.join(LOCK).exists() {
             return None;
         }
         match Self::try_lock(path) {
