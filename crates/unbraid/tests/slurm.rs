@@ -6,61 +6,37 @@
 
 mod cluster;
 mod common;
+mod study;
 
 use cluster::{Cluster, PATIENCE};
-use common::{TINY, assert_same, check};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use common::check;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use unbraid::config::Source;
+use study::sameness::assert_same_studies;
+use study::{Bench, signal};
 use unbraid::run::{State, Status};
-use unbraid::study::{Entry, Manifest};
 
 const RUNS: usize = 6;
 
 /// Seconds of work: a run that has been seen at work is still at work a moment later.
-const STEPS: u64 = 1500;
+const LENGTH: &str = "training={ batch_size = 8, steps = 1500, log_every = 20, checkpoint_every = 500 }";
 
-struct Study<'a> {
+/// A study and the cluster that it is submitted to.
+struct Trial<'a> {
     cluster: &'a Cluster,
-    path: PathBuf,
+    bench: Bench,
 }
 
-impl<'a> Study<'a> {
-    /// Six runs that differ in their seeds.
-    fn new(cluster: &'a Cluster, name: &str) -> Self {
-        let path = cluster.path().join(name);
-        fs::create_dir(&path).unwrap();
-        fs::write(path.join("study.toml"), "").unwrap();
-        let entry = |number: usize| {
-            let mut configuration = Source::parse(TINY, "tiny").unwrap();
-            configuration.seed = u64::try_from(number).unwrap();
-            configuration.training.steps = Some(STEPS);
-            configuration.training.checkpoint_every = 500;
-            configuration.training.log_every = 20;
-            let name = format!("run-{number}");
-            let settings = BTreeMap::from([("seed".to_owned(), configuration.seed.into())]);
-            Entry { number, name, hash: configuration.fingerprint(), settings, configuration }
-        };
-        Manifest { entries: (0..RUNS).map(entry).collect() }.write(&path.join("manifest.jsonl")).unwrap();
-        Self { cluster, path }
-    }
-
-    fn run(&self, number: usize) -> PathBuf {
-        self.path.join(format!("runs/run-{number}"))
-    }
-
+impl Trial<'_> {
     fn status(&self, number: usize) -> Option<Status> {
-        Status::read(&self.run(number).join("status.json"))
+        Status::read(&self.bench.run(number).join("status.json"))
     }
 
     fn unbraid(&self, verb: &str, more: &[&str]) -> Output {
-        let mut command = self.cluster.command(env!("CARGO_BIN_EXE_unbraid"));
-        command.args(["study", verb]).arg(&self.path).args(more).output().unwrap()
+        self.cluster.member(self.bench.command(verb, more)).output().unwrap()
     }
 
     /// Submits, and gives the jobs.
@@ -111,20 +87,21 @@ impl<'a> Study<'a> {
         for number in 0..RUNS {
             text += &format!("run {number}: {:?}\n", self.status(number));
         }
-        let outputs = fs::read_dir(self.path.join("slurm")).into_iter().flatten().flatten();
+        let files = fs::read_dir(self.bench.study.slurm()).into_iter().flatten().flatten();
         for path in
-            outputs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "out"))
+            files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "out"))
         {
             text += &format!("--- {}\n{}\n", path.display(), fs::read_to_string(&path).unwrap_or_default());
         }
         text + &self.cluster.logs()
     }
 
-    fn counts(&self) -> BTreeMap<String, u64> {
+    /// How many runs are at a stage, as `unbraid study status` says.
+    fn count(&self, stage: &str) -> u64 {
         let output = self.unbraid("status", &["--format", "json"]);
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let counts = json["counts"].as_object().unwrap();
-        counts.iter().map(|(stage, count)| (stage.clone(), count.as_u64().unwrap())).collect()
+        check(&output, 0, &[]);
+        let status: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        status["counts"][stage].as_u64().unwrap()
     }
 
     fn slurm(&self, program: &str, arguments: &[&str]) {
@@ -132,11 +109,6 @@ impl<'a> Study<'a> {
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{program} {arguments:?}: {message}\n{}", self.story());
     }
-}
-
-fn kill(signal: &str, pid: u32) {
-    let killed = Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap();
-    assert!(killed.success());
 }
 
 /// The process that started another.
@@ -150,31 +122,34 @@ fn parent(pid: u32) -> u32 {
 fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     // Arrays of at most four tasks: six runs need two.
     let Some(cluster) = Cluster::start(4) else { return };
-    let study = Study::new(&cluster, "it's a study");
+    let runs = [[LENGTH].as_slice(); RUNS];
+    let bench = common::Bench::new();
+    let path = bench.path("it's a \"study\" 100% $HOME");
+    let study = Trial { cluster: &cluster, bench: Bench::at(bench, &path, &runs) };
     // Held back at first: each task is let go when its turn has come to be disturbed.
     let jobs = study.submit(&["--sbatch-option=--hold"], &["6 runs in 6 tasks"]);
     let [first, second] = jobs.as_slice() else { panic!("{jobs:?}") };
     let task = |number: usize| format!("{}_{}", if number < 3 { first } else { second }, number % 3);
     assert!(study.submit(&[], &["nothing to submit", "in the queue"]).is_empty());
-    assert_eq!(study.counts()["queued"], 6);
+    assert_eq!(study.count("queued"), 6);
     let release = |number: usize| study.slurm("scontrol", &["release", &task(number)]);
 
     // The process that trains a run is killed, as for want of memory.
     release(0);
-    kill("KILL", study.wait_for_work(0));
+    signal("KILL", &study.wait_for_work(0).to_string());
     study.wait("run 0 to have failed", || (study.status(0)?.state == State::Failed).then_some(()));
 
     // Slurm finds that the time of a task will soon be over, and warns it: it saves the run and asks for another turn. The
     // run is held still until the warning has come.
     release(1);
     let process = study.wait_for_work(1);
-    kill("STOP", process);
+    signal("STOP", &process.to_string());
     study.slurm("scontrol", &["update", &format!("JobId={}", task(1)), "TimeLimit=2"]);
-    let output = study.path.join(format!("slurm/{}.out", task(1)));
+    let output = path.join(format!("slurm/{}.out", task(1)));
     study.wait("the warning", || {
         fs::read_to_string(&output).ok().filter(|text| text.contains("are saved and stopped"))
     });
-    kill("CONT", process);
+    signal("CONT", &process.to_string());
     study.wait("run 1 to be saved", || study.status(1)?.was_interrupted().then_some(()));
     study.wait_for_state(&task(1), "PENDING");
     study.slurm("scontrol", &["update", &format!("JobId={}", task(1)), "TimeLimit=60"]);
@@ -194,7 +169,7 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
 
     // The task itself is killed, and with it what the run needs to go on.
     release(4);
-    kill("KILL", parent(study.wait_for_work(4)));
+    signal("KILL", &parent(study.wait_for_work(4)).to_string());
     study.wait_for_state(&task(4), "");
 
     release(5);
@@ -202,8 +177,8 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     for (number, state) in [(1, State::Done), (3, State::Done), (5, State::Done), (0, State::Failed)] {
         assert_eq!(study.status(number).unwrap().state, state, "run {number}\n{}", study.story());
     }
-    let counts = study.counts();
-    assert_eq!((counts["done"], counts["failed"], counts["interrupted"]), (3, 1, 2), "{}", study.story());
+    let counts = ["done", "failed", "interrupted"].map(|stage| study.count(stage));
+    assert_eq!(counts, [3, 1, 2], "{}", study.story());
 
     // The rest is submitted again; what has failed, only on request.
     assert_eq!(study.submit(&[], &["2 runs in 2 tasks; left out: 3 done, 1 failed"]).len(), 1);
@@ -211,12 +186,10 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     let words = ["1 run in 1 task; left out: 5 done"];
     assert_eq!(study.submit(&["--retry-failed", "--runs-per-task", "4"], &words).len(), 1);
     study.wait_for_empty_queue();
-    assert_eq!(study.counts()["done"], 6, "{}", study.story());
+    assert_eq!(study.count("done"), 6, "{}", study.story());
     assert!(study.submit(&[], &["nothing to submit; left out: 6 done"]).is_empty());
 
-    let local = Study::new(&cluster, "local");
-    check(&local.unbraid("run", &[]), 0, &[]);
-    for number in 0..RUNS {
-        assert_same(&study.run(number), &local.run(number));
-    }
+    let local = Bench::new(RUNS, &[LENGTH]);
+    local.expect(&[], 0, &[]);
+    assert_same_studies(&local, &study.bench);
 }

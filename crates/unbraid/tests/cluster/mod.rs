@@ -76,14 +76,12 @@ impl Cluster {
         panic!("Slurm does not start:\n{}", cluster.logs());
     }
 
-    /// A place for files, removed with the cluster.
-    pub fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// A program as a user of this cluster, and of no other, would start it.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
+    /// A command as a user of this cluster, and of no other, would start it.
+    pub fn member(&self, mut command: Command) -> Command {
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("SLURM_") || text.starts_with("SBATCH_") || text.starts_with("SQUEUE_") {
@@ -96,7 +94,7 @@ impl Cluster {
 
     /// Runs one of Slurm's programs and gives what it printed.
     pub fn slurm(&self, program: &str, arguments: &[&str]) -> Output {
-        self.command(find(program).unwrap()).args(arguments).output().unwrap()
+        self.member(Command::new(find(program).unwrap())).args(arguments).output().unwrap()
     }
 
     /// Jobs that wait or run: a task of an array in each line, with its state.
@@ -161,7 +159,7 @@ impl Cluster {
     fn daemon(&mut self, program: &str, arguments: &[String]) {
         let log = fs::File::create(self.path().join(format!("{program}.out"))).unwrap();
         let daemon = self
-            .command(find("setpriv").unwrap())
+            .member(Command::new(find("setpriv").unwrap()))
             .args(["--pdeathsig", "KILL"])
             .arg(find(program).unwrap())
             .args(arguments)
