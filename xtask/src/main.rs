@@ -1,6 +1,8 @@
 //! The project's chores: `cargo xtask test`, `check` and `bench`. Needs nothing but the Rust toolchain; what the tests can
 //! use beyond it is installed where that is allowed.
 
+mod install;
+
 use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -47,29 +49,10 @@ fn check() -> Result<(), String> {
 
 /// Runs all tests. Those that want the larger shared data find it through `UNBRAID_SHARED` and say when they skip.
 fn test() -> Result<(), String> {
-    install_browser();
+    install::missing_tools();
     cargo("tests", &["test", "--workspace"])?;
     // Documentation that does not build, or links to nothing, is a failure too.
     cargo("documentation", &["doc", "--workspace", "--no-deps", "--quiet"])
-}
-
-/// The pages are tested in Debian's chromium. As root on a Debian it is installed; elsewhere the test says that it skips.
-fn install_browser() {
-    let works = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output();
-        output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
-    };
-    let is_root = || works("id", &["-u"]).is_some_and(|user| user.trim_ascii() == b"0");
-    if works("chromium", &["--version"]).is_some() || works("apt-get", &["--version"]).is_none() || !is_root()
-    {
-        return;
-    }
-    eprintln!("== browser: apt-get install --yes chromium");
-    let install = || works("apt-get", &["install", "--yes", "chromium"]);
-    // The lists of packages may be missing or old.
-    if install().or_else(|| works("apt-get", &["update"]).and_then(|_| install())).is_none() {
-        eprintln!("== browser: cannot be installed; the test of the pages will skip");
-    }
 }
 
 fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {

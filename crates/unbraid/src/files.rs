@@ -1,7 +1,7 @@
 //! Writing files so that no reader ever sees half of one, and nothing is replaced by accident.
 
 use crate::failure::{Failure, Outcome};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -156,8 +156,24 @@ fn write_through_temporary(
 fn temporary_beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.partial", std::process::id()));
+    name.push(format!(".{}{PARTIAL}", std::process::id()));
     directory_of(path).join(name)
+}
+
+/// How the name of a file that is being written ends.
+const PARTIAL: &str = ".partial";
+
+/// Whether a file of this name is one that [`write()`] had not finished when its process was killed.
+pub fn is_leftover(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(PARTIAL))
+}
+
+/// Removes such files from a directory that nobody else is writing to. Those that cannot be removed do no harm.
+pub fn remove_leftovers(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_leftover(&entry.file_name())) {
+        let _ = fs::remove_file(entry.path());
+    }
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -194,6 +210,20 @@ mod tests {
         assert!(failed.unwrap_err().to_string().contains("the disk is full"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.txt");
+        for name in [temporary_beside(&path), path.clone(), directory.path().join(".hidden")] {
+            fs::write(name, "x").unwrap();
+        }
+        remove_leftovers(directory.path());
+        let mut left: Vec<_> =
+            fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".hidden", "a.txt"]);
     }
 
     #[test]

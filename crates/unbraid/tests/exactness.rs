@@ -4,6 +4,8 @@
 mod common;
 
 use burn::tensor::Device;
+#[cfg(target_os = "linux")]
+use common::Disk;
 use common::{Bench, assert_same, check, checkpoints, metrics};
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -284,37 +286,6 @@ fn a_prior_from_data_without_so_many_components_is_refused() {
         .output()
         .unwrap();
     check(&output, 2, &["model.prior.variances", "2 directions", "expected at least 10"]);
-}
-
-/// A disk of this size, or `None`, with a word on why, where we may not mount one.
-#[cfg(target_os = "linux")]
-struct Disk(std::path::PathBuf);
-
-#[cfg(target_os = "linux")]
-impl Disk {
-    fn mount(path: std::path::PathBuf, size: &str) -> Option<Self> {
-        fs::create_dir(&path).unwrap();
-        let options = format!("size={size}");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&path).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(Self(path));
-        }
-        eprintln!("SKIPPED: only root can mount a disk");
-        None
-    }
-
-    fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        assert!(Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap().success());
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
 }
 
 #[cfg(target_os = "linux")]

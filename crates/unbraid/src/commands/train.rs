@@ -2,7 +2,7 @@
 
 use super::configuration::{Compute, ComputeArgs, ConfigArgs};
 use super::finish::{self, Wanted};
-use crate::config::Config;
+use crate::config::{Config, Source};
 use crate::failure::{Failure, Outcome};
 use crate::files::print;
 use crate::model::{Blueprint, NamedParameter};
@@ -11,7 +11,7 @@ use crate::terminal::{TerminalProgress, TrainingDisplay, log_line};
 use crate::train::{Ending, Trainer, train};
 use clap::{Args, ValueEnum};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use unbraid_data::DataSet;
 
 /// What to train, and where.
@@ -45,8 +45,8 @@ pub struct TrainArgs {
     quiet: bool,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or input; 130 after Ctrl-C and 143 after SIGTERM, \
-                          with a checkpoint written. A second Ctrl-C ends at once.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or input; 130 after Ctrl-C and 143 after SIGTERM or \
+                          SIGUSR1, with a checkpoint written. A second Ctrl-C ends at once.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Resume {
@@ -67,23 +67,63 @@ pub fn run(args: &TrainArgs) -> Outcome {
         let config = given.map_or_else(|| args.config.resolve(), Ok)?;
         return print(&config.to_toml());
     }
+    let start = match args.resume {
+        Some(Resume::Always) => Start::Resume,
+        Some(Resume::Auto) => Start::ResumeIfThere,
+        None if args.overwrite => Start::Overwrite,
+        None => Start::Fresh,
+    };
+    let order = Order {
+        given,
+        out: args.out.as_deref(),
+        start,
+        evaluation: !args.no_evaluation,
+        report: !args.no_report,
+        quiet: args.quiet,
+    };
     let compute = args.compute.prepare()?;
+    carry_out(order, &compute, &Interrupt::listen()?)
+}
+
+/// A run to be trained.
+#[derive(Debug)]
+pub(super) struct Order<'a> {
+    /// Its configuration; without one, that of the run to go on with.
+    pub(super) given: Option<Config>,
+    /// Its directory; without one, a new one under `runs/`.
+    pub(super) out: Option<&'a Path>,
+    pub(super) start: Start,
+    /// Whether to score it in the end, if the configuration says so too.
+    pub(super) evaluation: bool,
+    /// The same of its report.
+    pub(super) report: bool,
+    pub(super) quiet: bool,
+}
+
+/// Trains, scores and draws a run, as far as that is still to be done.
+pub(super) fn carry_out(order: Order<'_>, compute: &Compute, interrupt: &Interrupt) -> Outcome {
     // Data and model are checked before anything is written, except that a run to resume has to be opened first.
-    let checked = match &given {
-        Some(config) => Some(open_data(config, args.quiet)?),
+    let checked = match &order.given {
+        Some(config) => Some(open_data(config, order.quiet)?),
         None => None,
     };
-    let (run, has_run) = take_directory(args, given.as_ref())?;
-    let config = resolved(&run, has_run, given, args)?;
+    let (run, has_run) = match (order.out, &order.given) {
+        (Some(path), _) => RunDirectory::take(path, order.start)?,
+        (None, Some(config)) => (RunDirectory::create_named(config)?, false),
+        (None, None) => return Err(Failure::input("--resume needs --out")),
+    };
+    let (config, other_metrics) = resolved(&run, has_run, order.given)?;
     let data = match checked {
         Some(data) => data,
-        None => open_data(&config, args.quiet)?,
+        None => open_data(&config, order.quiet)?,
     };
     let wanted = Wanted {
-        evaluation: config.evaluation.after_training && !args.no_evaluation,
-        report: config.evaluation.report && !args.no_report,
+        evaluation: config.evaluation.after_training && order.evaluation,
+        report: config.evaluation.report && order.report,
     };
-    compute.run(|| work(&run, &config, data.as_ref(), &compute, wanted, args.quiet))
+    let job =
+        Job { run: &run, config: &config, other_metrics, data: data.as_ref(), wanted, quiet: order.quiet };
+    compute.run(|| job.work(compute, interrupt))
 }
 
 fn open_data(config: &Config, quiet: bool) -> Outcome<Box<dyn DataSet>> {
@@ -93,102 +133,119 @@ fn open_data(config: &Config, quiet: bool) -> Outcome<Box<dyn DataSet>> {
     Ok(data)
 }
 
-fn take_directory(args: &TrainArgs, given: Option<&Config>) -> Outcome<(RunDirectory, bool)> {
-    let start = match args.resume {
-        Some(Resume::Always) => Start::Resume,
-        Some(Resume::Auto) => Start::ResumeIfThere,
-        None if args.overwrite => Start::Overwrite,
-        None => Start::Fresh,
-    };
-    match (&args.out, given) {
-        (Some(path), _) => RunDirectory::take(path, start),
-        (None, Some(config)) => Ok((RunDirectory::create_named(config)?, false)),
-        (None, None) => Err(Failure::input("--resume needs --out")),
+/// The configuration to go by, and whether it asks for other metrics than the run that is there was to be scored by.
+fn resolved(run: &RunDirectory, has_run: bool, given: Option<Config>) -> Outcome<(Config, bool)> {
+    // A run that ended before it could write its configuration has none to compare with.
+    let has_config = has_run && (run.config().exists() || given.is_none());
+    let stored = if has_config { Some(run.read_config()?) } else { None };
+    match (stored, given) {
+        (None, None) => Ok((Source::default().resolve()?, false)),
+        (None, Some(config)) | (Some(config), None) => Ok((config, false)),
+        // What is measured in the end may change: the weights are the same.
+        (Some(stored), Some(given)) if stored.fingerprint() == given.fingerprint() => {
+            let other_metrics = stored.evaluation.metrics != given.evaluation.metrics;
+            Ok((given, other_metrics))
+        }
+        (Some(stored), Some(given)) => Err(Failure::input(format!(
+            "{}: the run has another configuration than the one given: {}\nhint: without --preset, --config and --set, \
+             --resume takes the run's own",
+            run.path().display(),
+            stored.differences(&given).join("; ")
+        ))),
     }
 }
 
-fn resolved(run: &RunDirectory, has_run: bool, given: Option<Config>, args: &TrainArgs) -> Outcome<Config> {
-    if !has_run {
-        return given.map_or_else(|| args.config.resolve(), Ok);
-    }
-    let stored = run.read_config()?;
-    let differences = given.map(|given| stored.differences(&given)).unwrap_or_default();
-    if differences.is_empty() {
-        return Ok(stored);
-    }
-    Err(Failure::input(format!(
-        "{}: the run has another configuration than the one given: {}\nhint: without --preset, --config and --set, \
-         --resume takes the run's own",
-        run.path().display(),
-        differences.join("; ")
-    )))
-}
-
-/// Everything after the questions are settled.
-fn work(
-    run: &RunDirectory,
-    config: &Config,
-    data: &dyn DataSet,
-    compute: &Compute,
+/// A run whose questions are settled.
+struct Job<'a> {
+    run: &'a RunDirectory,
+    config: &'a Config,
+    /// Whether scores that are there are of other metrics.
+    other_metrics: bool,
+    data: &'a dyn DataSet,
     wanted: Wanted,
     quiet: bool,
-) -> Outcome {
-    let steps = config.training.total_steps(data.len());
-    let mut trainer = Trainer::new(config, data, &compute.device)?;
-    let hash = data.fingerprint()?;
-    let earlier = Meta::read(&run.meta());
-    if let Some(earlier) = &earlier
-        && earlier.data_sha256 != hash
-    {
-        return Err(Failure::input(format!(
-            "{}: the data has changed since the run began: found SHA-256 {hash}, expected {}",
-            run.path().display(),
-            earlier.data_sha256
-        )));
-    }
-    let checkpoint = run::load(run, &config.fingerprint())?;
-    let position = match checkpoint {
-        None => run::Position::default(),
-        Some(checkpoint) => {
-            trainer
-                .restore(checkpoint.step, checkpoint.weights, checkpoint.state)
-                .map_err(|error| Failure::Input(anyhow::Error::from(error).context("cannot resume")))?;
-            checkpoint.position
-        }
-    };
-    let step = trainer.steps_done();
-    if step >= steps && Status::read(&run.status()).is_some_and(|status| status.state == State::Done) {
-        log_line(&format!("{}: already finished after {step} steps", run.path().display()));
-        return finish::finish(run.path(), data, &hash, finish::missing(run.path(), step, wanted), quiet);
-    }
-    run.prepare(config)?;
-    describe(earlier, config, data, &hash, &trainer, compute).write(&run.meta())?;
+}
 
-    let interrupt = Interrupt::listen()?;
-    let display = TrainingDisplay::new(quiet);
-    if !quiet {
-        let verb = if step == 0 { "training" } else { "resuming" };
-        log_line(&format!(
-            "{verb} {} on {} ({} images of {}) in {}",
-            config.objective.name(),
-            data.name(),
-            data.len(),
-            data.shape(),
-            run.path().display()
-        ));
-    }
-    let mut journal = FileJournal::open(run, config, (step, steps), position, &display, &interrupt)?;
-    match train(&mut trainer, config, steps, &mut journal) {
-        Ok(Ending::Complete) => {
-            journal.complete()?;
-            print(&summary(&journal, run, steps))?;
-            // All is saved; the weights that are on disk are those to be scored.
-            interrupt.end_at_once();
-            drop(trainer);
-            finish::finish(run.path(), data, &hash, wanted, quiet)
+impl Job<'_> {
+    fn work(&self, compute: &Compute, interrupt: &Interrupt) -> Outcome {
+        let Self { run, config, data, .. } = *self;
+        let steps = config.training.total_steps(data.len());
+        let mut trainer = Trainer::new(config, data, &compute.device)?;
+        let hash = data.fingerprint()?;
+        let earlier = Meta::read(&run.meta());
+        if let Some(earlier) = &earlier
+            && earlier.data_sha256 != hash
+        {
+            return Err(Failure::input(format!(
+                "{}: the data has changed since the run began: found SHA-256 {hash}, expected {}",
+                run.path().display(),
+                earlier.data_sha256
+            )));
         }
-        Ok(Ending::Interrupted) => Err(journal.interrupted()),
-        Err(error) => Err(journal.failed(error)),
+        let checkpoint = run::load(run, &config.fingerprint())?;
+        let position = match checkpoint {
+            None => run::Position::default(),
+            Some(checkpoint) => {
+                trainer
+                    .restore(checkpoint.step, checkpoint.weights, checkpoint.state)
+                    .map_err(|error| Failure::Input(anyhow::Error::from(error).context("cannot resume")))?;
+                checkpoint.position
+            }
+        };
+        let step = trainer.steps_done();
+        if step >= steps && Status::read(&run.status()).is_some_and(|status| status.state == State::Done) {
+            log_line(&format!("{}: already finished after {step} steps", run.path().display()));
+            return self.catch_up(step, &hash);
+        }
+        run.prepare(config)?;
+        describe(earlier, config, data, &hash, &trainer, compute).write(&run.meta())?;
+
+        interrupt.save_first();
+        let display = TrainingDisplay::new(self.quiet);
+        if !self.quiet {
+            let verb = if step == 0 { "training" } else { "resuming" };
+            log_line(&format!(
+                "{verb} {} on {} ({} images of {}) in {}",
+                config.objective.name(),
+                data.name(),
+                data.len(),
+                data.shape(),
+                run.path().display()
+            ));
+        }
+        let mut journal = FileJournal::open(run, config, (step, steps), position, &display, interrupt)?;
+        match train(&mut trainer, config, steps, &mut journal) {
+            Ok(Ending::Complete) => {
+                journal.complete()?;
+                print(&summary(&journal, run, steps))?;
+                // All is saved; the weights that are on disk are those to be scored.
+                interrupt.end_at_once();
+                if let Some(signal) = interrupt.signal() {
+                    return Err(finish::interrupted(run.path(), signal));
+                }
+                drop(trainer);
+                finish::finish(run.path(), &config.evaluation.metrics, (data, &hash), self.wanted, self.quiet)
+            }
+            Ok(Ending::Interrupted) => Err(journal.interrupted()),
+            Err(error) => Err(journal.failed(error)),
+        }
+    }
+
+    /// What a run that is trained still lacks. Its `config.toml` says what its scores are of, so it changes after them:
+    /// whenever the process dies, the next one finds out what is missing.
+    fn catch_up(&self, step: u64, hash: &str) -> Outcome {
+        let Self { run, config, .. } = *self;
+        let missing = finish::missing(run.path(), step, self.wanted, self.other_metrics);
+        let finish = |wanted: Wanted| {
+            finish::finish(run.path(), &config.evaluation.metrics, (self.data, hash), wanted, self.quiet)
+        };
+        let scored = finish(Wanted { report: false, ..missing });
+        let scores_fit = missing.evaluation || !self.other_metrics;
+        if scored.is_ok() && scores_fit && run.read_config()? != *config {
+            run.write_config(config)?;
+        }
+        let reported = finish(Wanted { evaluation: false, ..missing });
+        scored.and(reported)
     }
 }
 

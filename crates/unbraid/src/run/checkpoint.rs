@@ -87,11 +87,19 @@ pub fn save(
         write(&name("step", step), &weights)?;
     }
     write("last.safetensors", &weights)?;
-    prune(&directory, "optimizer", 1);
-    if let Some(keep) = snapshot {
-        prune(&directory, "step", keep);
-    }
+    tidy(run, step, snapshot.unwrap_or(usize::MAX));
     Ok(())
+}
+
+/// Removes what the last checkpoint, that of `step`, has made superfluous: what belongs to other weights, and all but the
+/// newest `keep` snapshots. A process that dies between writing and tidying leaves that to the one that goes on.
+pub(super) fn tidy(run: &RunDirectory, step: u64, keep: usize) {
+    let directory = run.checkpoints();
+    let of_others = steps_of(&directory, "optimizer").into_iter().filter(|other| *other != step);
+    remove(&directory, "optimizer", of_others);
+    let snapshots = steps_of(&directory, "step");
+    let too_many = snapshots.len().saturating_sub(keep);
+    remove(&directory, "step", snapshots.into_iter().take(too_many));
 }
 
 fn has_strayed(values: &Values) -> bool {
@@ -102,11 +110,10 @@ fn json(note: &impl Serialize) -> Outcome<String> {
     serde_json::to_string(note).map_err(|error| Failure::run(error.to_string()))
 }
 
-/// Removes all but the newest `keep` files of a kind. One that cannot be removed does no harm.
-fn prune(directory: &Path, kind: &str, keep: usize) {
-    let steps = steps_of(directory, kind);
-    for step in &steps[..steps.len().saturating_sub(keep)] {
-        let _ = fs::remove_file(directory.join(name(kind, *step)));
+/// A file that cannot be removed does no harm.
+fn remove(directory: &Path, kind: &str, steps: impl Iterator<Item = u64>) {
+    for step in steps {
+        let _ = fs::remove_file(directory.join(name(kind, step)));
     }
 }
 

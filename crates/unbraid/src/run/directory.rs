@@ -6,6 +6,7 @@ use super::status::{State, Status};
 use crate::config::{Config, Source};
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Existing};
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,13 @@ pub enum Start {
     Resume,
     /// Go on with it if there is one.
     ResumeIfThere,
+}
+
+/// Why a directory could not be had.
+enum Refused {
+    /// By whom.
+    InUse(String),
+    Broken(Failure),
 }
 
 impl RunDirectory {
@@ -73,8 +81,10 @@ impl RunDirectory {
                 path.display()
             )));
         }
-        let occupied = fs::read_dir(path)
-            .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK)));
+        let is_own = |name: &OsStr| name == LOCK || files::is_leftover(name);
+        let occupied = fs::read_dir(path).is_ok_and(|mut entries| {
+            entries.any(|entry| entry.is_ok_and(|entry| !is_own(&entry.file_name())))
+        });
         if occupied && !has_run {
             return Err(Failure::input(format!(
                 "{}: the directory is not empty and holds no run; unbraid will not write into it",
@@ -98,19 +108,43 @@ impl RunDirectory {
         }
     }
 
+    /// Who is using the run at `path`, if anybody is.
+    pub fn user(path: &Path) -> Option<String> {
+        // Whoever uses it has made the lock; a directory that may hold anything else gets none from us.
+        if !path.join(LOCK).exists() {
+            return None;
+        }
+        match Self::try_lock(path) {
+            Err(Refused::InUse(who)) => Some(who),
+            Ok(_) | Err(Refused::Broken(_)) => None,
+        }
+    }
+
     fn lock(path: &Path) -> Outcome<Self> {
+        let run = Self::try_lock(path).map_err(|refused| match refused {
+            Refused::InUse(who) => Failure::input(format!("{}: the run is in use by {who}", path.display())),
+            Refused::Broken(failure) => failure,
+        })?;
+        // Of a process that was killed while it wrote.
+        files::remove_leftovers(path);
+        files::remove_leftovers(&run.checkpoints());
+        Ok(run)
+    }
+
+    fn try_lock(path: &Path) -> Result<Self, Refused> {
         let lock = path.join(LOCK);
-        let file = File::create(&lock).map_err(|error| cannot("create", &lock, &error))?;
-        let in_use = |who: String| Failure::input(format!("{}: the run is in use by {who}", path.display()));
+        let broken = |action: &str, error: &std::io::Error| Refused::Broken(cannot(action, &lock, error));
+        let file = File::create(&lock).map_err(|error| broken("create", &error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let pid = Status::read(&path.join("status.json")).map(|status| status.pid);
-                return Err(in_use(pid.map_or("another process".to_owned(), |pid| format!("process {pid}"))));
+                let who = pid.map_or("another process".to_owned(), |pid| format!("process {pid}"));
+                return Err(Refused::InUse(who));
             }
             // Some network file systems have no locks; the heartbeat below has to do.
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(error)) => return Err(cannot("lock", &lock, &error)),
+            Err(TryLockError::Error(error)) => return Err(broken("lock", &error)),
         }
         let run = Self { path: path.to_owned(), _lock: file };
         // A lock need not reach other machines that share the directory.
@@ -119,7 +153,7 @@ impl RunDirectory {
             && clock::now() - status.heartbeat < FRESH
             && meta.host != Meta::new(0).host
         {
-            return Err(in_use(format!("process {} on {}", status.pid, meta.host)));
+            return Err(Refused::InUse(format!("process {} on {}", status.pid, meta.host)));
         }
         Ok(run)
     }
@@ -155,14 +189,24 @@ impl RunDirectory {
         }
     }
 
-    /// Makes the sub-directories and writes the configuration.
+    /// Writes the configuration and makes the sub-directories.
     ///
     /// # Errors
     /// If they cannot be written.
     pub fn prepare(&self, config: &Config) -> Outcome {
+        // In this order: whenever the process dies, what it leaves can be recognised as a run.
+        self.write_config(config)?;
         for directory in [self.checkpoints(), self.tensorboard()] {
             fs::create_dir_all(&directory).map_err(|error| cannot("create", &directory, &error))?;
         }
+        Ok(())
+    }
+
+    /// Writes the configuration.
+    ///
+    /// # Errors
+    /// If it cannot be written; an earlier one is then still there.
+    pub fn write_config(&self, config: &Config) -> Outcome {
         files::write(&self.config(), Existing::Replace, |file| file.write_all(config.to_toml().as_bytes()))
     }
 
@@ -247,8 +291,10 @@ mod tests {
         let (run, resumed) = RunDirectory::take(&path, Start::ResumeIfThere).unwrap();
         assert!(!resumed);
         assert!(message(RunDirectory::take(&path, Start::Overwrite)).contains("in use"));
+        assert_eq!(RunDirectory::user(&path).unwrap(), "another process");
         Status::now(State::Done, 7, 7).write(&run.status()).unwrap();
         drop(run);
+        assert_eq!(RunDirectory::user(&path), None);
         assert!(message(RunDirectory::take(&path, Start::Fresh)).contains("finished after 7 steps"));
         assert!(RunDirectory::take(&path, Start::ResumeIfThere).unwrap().1);
         assert!(!RunDirectory::take(&path, Start::Overwrite).unwrap().1);
@@ -264,6 +310,16 @@ mod tests {
             assert!(message(RunDirectory::take(directory.path(), start)).contains("holds no run"));
         }
         assert!(file.exists());
+    }
+
+    #[test]
+    fn a_run_that_was_killed_before_its_configuration_was_written_begins_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let left = directory.path().join(".config.toml.17.partial");
+        fs::write(&left, "x").unwrap();
+        let (run, resumed) = RunDirectory::take(directory.path(), Start::ResumeIfThere).unwrap();
+        assert!(!resumed && !left.exists());
+        drop(run);
     }
 
     #[test]

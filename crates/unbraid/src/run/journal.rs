@@ -76,6 +76,7 @@ impl<'a> FileJournal<'a> {
         if position.events == 0 {
             events.append(&tensorboard::opening())?;
         }
+        checkpoint::tidy(run, step, config.training.keep_checkpoints);
         let mut journal = Self {
             run,
             watcher,
@@ -121,8 +122,9 @@ impl<'a> FileJournal<'a> {
     pub fn interrupted(&mut self) -> Failure {
         self.watcher.end();
         let signal = self.interrupt.signal().unwrap_or(2);
-        let message = format!("interrupted by {} after step {}", interrupt::name(signal), self.step);
-        let recorded = self.note(&message).and_then(|()| self.write_status(State::Failed, Some(&message)));
+        let status = Status::now(State::Failed, self.step, self.steps).interrupted(interrupt::name(signal));
+        let message = status.error.clone().unwrap_or_default();
+        let recorded = self.note(&message).and_then(|()| status.write(&self.run.status()));
         if let Err(failure) = recorded {
             return failure;
         }

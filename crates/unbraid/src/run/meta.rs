@@ -96,7 +96,7 @@ impl Meta {
 }
 
 /// The name of this machine, as far as a file or the environment tells.
-fn host() -> String {
+pub(crate) fn host() -> String {
     ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()
         .find_map(|path| std::fs::read_to_string(path).ok())

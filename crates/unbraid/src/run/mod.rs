@@ -26,10 +26,13 @@ mod tensorboard;
 mod trained;
 
 pub use checkpoint::{Checkpoint, Position, load, save};
+pub(crate) use clock::{now, timestamp};
 pub use directory::{RunDirectory, Start};
-pub use interrupt::Interrupt;
+pub(crate) use interrupt::name as signal_name;
+pub use interrupt::{Interrupt, Noted};
 pub use journal::{FileJournal, Watcher};
 pub use meta::Meta;
+pub(crate) use meta::host;
 pub use metrics::{last_row, loss_rank, unit_of_loss};
 pub use status::{State, Status};
 pub use trained::Run;

@@ -38,6 +38,9 @@ impl State {
     }
 }
 
+/// How the error of a run begins that was asked to stop and can go on.
+const INTERRUPTED: &str = "interrupted by ";
+
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
@@ -65,6 +68,17 @@ impl Status {
     pub fn with_error(mut self, error: impl Into<String>) -> Self {
         self.error = Some(error.into());
         self
+    }
+
+    /// The same for a run that a signal stopped after its checkpoint.
+    pub(super) fn interrupted(self, signal: &str) -> Self {
+        let error = format!("{INTERRUPTED}{signal} after step {}", self.step);
+        self.with_error(error)
+    }
+
+    /// Whether the run did not fail but was asked to stop, and can go on.
+    pub fn was_interrupted(&self) -> bool {
+        self.error.as_ref().is_some_and(|error| error.starts_with(INTERRUPTED))
     }
 
     /// What `path` says; `None` if it is missing or no status.

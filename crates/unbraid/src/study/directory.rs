@@ -80,6 +80,11 @@ impl StudyDirectory {
         self.runs().join(&entry.name)
     }
 
+    /// What the process that trained a run said, in `logs/`; nothing is left of one that had nothing to say.
+    pub fn log(&self, entry: &Entry) -> PathBuf {
+        self.path.join("logs").join(format!("{}.log", entry.name))
+    }
+
     /// `claims/`
     pub fn claims(&self) -> PathBuf {
         self.path.join("claims")

@@ -111,3 +111,43 @@ pub fn assert_same(left: &Path, right: &Path) {
         |run: &Path| fs::metadata(run.join("tensorboard/events.out.tfevents.0.unbraid")).unwrap().len();
     assert_eq!(events(left), events(right));
 }
+
+/// A disk of this size, or `None`, with a word on why, where we may not mount one.
+#[cfg(target_os = "linux")]
+pub struct Disk(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Disk {
+    pub fn mount(path: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&path).unwrap();
+        let options = format!("size={size}");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(&path)
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(path));
+        }
+        eprintln!("SKIPPED: only root can mount a disk");
+        None
+    }
+
+    pub fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        assert!(
+            std::process::Command::new("mount")
+                .args(["-o", &options])
+                .arg(&self.0)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}

@@ -9,6 +9,7 @@ pub mod run;
 pub mod status;
 pub mod submit;
 pub mod table;
+pub mod work;
 
 use crate::failure::Outcome;
 use clap::{Subcommand, ValueEnum};
@@ -43,6 +44,9 @@ pub enum StudyCommand {
     Import(import::ImportArgs),
     /// Compare the runs in one page
     Report(report::ReportArgs),
+    /// Train one run of a study; started by `unbraid study run`
+    #[command(hide = true)]
+    Work(work::WorkArgs),
 }
 
 /// Does it.
@@ -60,5 +64,6 @@ pub fn run(command: StudyCommand) -> Outcome {
         StudyCommand::Table(args) => table::run(&args),
         StudyCommand::Import(args) => import::run(&args),
         StudyCommand::Report(args) => report::run(&args),
+        StudyCommand::Work(args) => work::run(&args),
     }
 }

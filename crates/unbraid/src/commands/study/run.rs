@@ -1,21 +1,160 @@
 //! `unbraid study run`.
 
 use crate::failure::{Failure, Outcome};
+use crate::files::print;
+use crate::run::{Interrupt, signal_name};
+use crate::study::runner::{self, Options, Tally};
+use crate::study::{Entry, Manifest, Selection, StudyDirectory, tasks};
+use crate::terminal::log_line;
 use clap::Args;
+use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Which study.
+/// Which runs, and how many at a time.
 #[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
 pub struct RunArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+    /// How many runs to train at a time, each on one thread (default: one for each core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Only the runs with these numbers, as in `0..100,205`; the end of a range does not belong to it
+    #[arg(long, value_name = "RANGES", conflicts_with = "id")]
+    only: Option<Selection>,
+    /// Only the run with this number
+    #[arg(long, value_name = "K")]
+    id: Option<usize>,
+    /// Only the run of this name, which stays when numbers change; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "id"])]
+    name: Vec<String>,
+    /// Tasks as `study submit` writes them
+    #[arg(long, value_name = "FILE", hide = true, requires = "task", conflicts_with_all = ["only", "id", "name"])]
+    task_list: Option<PathBuf>,
+    /// Only the runs of this task of the list
+    #[arg(long, value_name = "N", hide = true, requires = "task_list")]
+    task: Option<usize>,
+    /// Try runs again that have failed before
+    #[arg(long)]
+    retry_failed: bool,
 }
 
-/// Not there yet.
+const EXIT_CODES: &str = "Runs that are done are skipped, interrupted ones go on from their checkpoint. The same study may \
+                          be run several times at once, also on several machines that share its directory: no run is done \
+                          twice.\n\nExit codes: 0 all are done, 1 some failed, 2 wrong usage or input; 130 after Ctrl-C and \
+                          143 after SIGTERM or SIGUSR1, with checkpoints written. A second Ctrl-C ends at once.";
+
+/// Failures that are told one by one; `unbraid study status` tells them all.
+const TOLD: usize = 10;
+
+/// Trains what is not trained yet.
 ///
 /// # Errors
-/// Always.
+/// If the request is wrong, some run failed, or a signal asks for an end.
 pub fn run(args: &RunArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    let interrupt = Interrupt::listen_patiently()?;
+    let study = StudyDirectory::open(&args.study)?;
+    let manifest = study.read_manifest()?;
+    let entries = selected(&manifest, args)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options { jobs: args.jobs.map_or(cores, usize::from), retry_failed: args.retry_failed };
+    let tally = runner::run(&study, &entries, options, &interrupt)?;
+    print(&summary(&tally, entries.len()))?;
+    conclude(tally, &study, entries.len())
+}
+
+fn selected<'a>(manifest: &'a Manifest, args: &RunArgs) -> Outcome<Vec<&'a Entry>> {
+    let entries = &manifest.entries;
+    if let (Some(list), Some(task)) = (&args.task_list, args.task) {
+        let (found, missing) = tasks::find(manifest, &tasks::read_one(list, task)?);
+        // The study has changed since the task was submitted.
+        if !missing.is_empty() {
+            log_line(&format!("no longer part of the study: {}", missing.join(", ")));
+        }
+        return Ok(found);
+    }
+    if !args.name.is_empty() {
+        let (found, missing) = tasks::find(manifest, &args.name);
+        return match missing.first() {
+            Some(name) => Err(Failure::input(format!("--name: the study has no run `{name}`"))),
+            None => Ok(found),
+        };
+    }
+    let (selection, option) = match (&args.only, args.id) {
+        (Some(selection), _) => (selection.clone(), "--only"),
+        (None, Some(id)) => (Selection::of([id]), "--id"),
+        (None, None) => return Ok(entries.iter().collect()),
+    };
+    selection.check_against(entries.len(), option)?;
+    Ok(selection.numbers().map(|number| &entries[number]).collect())
+}
+
+/// How many of each kind, one line for each.
+fn summary(tally: &Tally<'_>, runs: usize) -> String {
+    let mut text = format!("{:15} {runs}\n{:15} {}\n", "runs", "done", tally.done);
+    let left = runs - tally.done - tally.failed.len();
+    for (name, count) in
+        [("finished now", tally.finished_here), ("failed", tally.failed.len()), ("left", left)]
+    {
+        if count > 0 {
+            let _ = writeln!(text, "{name:15} {count}");
+        }
+    }
+    text
+}
+
+/// What of it is an error.
+fn conclude(tally: Tally<'_>, study: &StudyDirectory, runs: usize) -> Outcome {
+    if let Some(signal) = tally.signal {
+        return Err(Failure::Interrupted {
+            signal,
+            message: format!(
+                "interrupted by {}; {} of {runs} runs are done, and what was at work is saved\nhint: the same command goes \
+                 on",
+                signal_name(signal),
+                tally.done
+            ),
+        });
+    }
+    if !tally.failed.is_empty() {
+        if let Some(broken) = &tally.broken {
+            log_line(&format!("error: {broken}"));
+        }
+        return Err(Failure::run(failures(&tally, study, runs)));
+    }
+    if let Some(broken) = tally.broken {
+        return Err(broken);
+    }
+    if !tally.interrupted.is_empty() {
+        let names: Vec<&str> = tally.interrupted.iter().take(TOLD).map(|entry| entry.name.as_str()).collect();
+        return Err(Failure::run(format!(
+            "{} of {runs} runs were asked to stop by somebody else: {}\nhint: the same command goes on with them",
+            tally.interrupted.len(),
+            names.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+fn failures(tally: &Tally<'_>, study: &StudyDirectory, runs: usize) -> String {
+    let mut text = format!("{} of {runs} runs failed", tally.failed.len());
+    for (entry, error) in tally.failed.iter().take(TOLD) {
+        let _ =
+            write!(text, "\n{} {}: {}", entry.number, entry.name, error.lines().next().unwrap_or_default());
+        let log = study.log(entry);
+        if log.exists() {
+            let _ = write!(text, "\n  log: {}", log.display());
+        }
+    }
+    if tally.failed.len() > TOLD {
+        let _ = write!(
+            text,
+            "\nand {} more: unbraid study status {}",
+            tally.failed.len() - TOLD,
+            study.path().display()
+        );
+    }
+    text.push_str("\nhint: --retry-failed tries them again");
+    text
 }

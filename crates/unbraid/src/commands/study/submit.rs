@@ -1,21 +1,277 @@
-//! `unbraid study submit`.
+//! `unbraid study submit`: hands the runs to a scheduler.
 
 use crate::failure::{Failure, Outcome};
-use clap::Args;
+use crate::files::print;
+use crate::study::quote::{absolute, shell};
+use crate::study::slurm::{self, Limits, Resources, Submission};
+use crate::study::standing::overview;
+use crate::study::{Manifest, Selection, Stage, StudyDirectory, tasks};
+use crate::terminal::log_line;
+use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Which study.
+/// What takes the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Job arrays of a Slurm cluster
+    Slurm,
+    /// One command line for each task on standard output, for any other scheduler
+    Print,
+}
+
+/// Arguments of `unbraid study submit`.
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Runs that are done, at work or queued already are left out, so the same command again submits \
+                        what is left. The batch script, the tasks and their output are kept in STUDY/slurm/."
+)]
 pub struct SubmitArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+    /// What takes the runs
+    #[arg(long, value_enum, default_value = "slurm")]
+    engine: Engine,
+    /// Only these runs, as in `0..100,205`
+    #[arg(long, value_name = "NUMBERS")]
+    only: Option<Selection>,
+    /// Submit failed runs too
+    #[arg(long)]
+    retry_failed: bool,
+    /// Runs that one task trains, one after the other
+    #[arg(long, value_name = "K", default_value = "1")]
+    runs_per_task: NonZeroUsize,
+    /// Print the batch script and the commands, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    slurm: SlurmArgs,
 }
 
-/// Not there yet.
+/// What only Slurm knows.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options for Slurm")]
+struct SlurmArgs {
+    /// The partition (default: the cluster's)
+    #[arg(long, value_name = "NAME")]
+    partition: Option<String>,
+    /// The longest time of a task, as in `90` minutes or `1-12:00:00`; its runs then go on in another turn (default: the
+    /// partition's)
+    #[arg(long, value_name = "TIME")]
+    time: Option<String>,
+    /// The memory of a task, as in `500M` (default: 4G)
+    #[arg(long, value_name = "SIZE")]
+    mem: Option<String>,
+    /// The most tasks of this submission at the same time
+    #[arg(long, value_name = "N")]
+    array_limit: Option<NonZeroUsize>,
+    /// Another option for sbatch, as in `--sbatch-option=--account=physics`; may be repeated
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    sbatch_option: Vec<String>,
+}
+
+/// Enough for the data sets that fit into memory as bits or bytes. Without a limit, a task gets a whole machine on clusters
+/// that share machines by memory.
+const MEMORY: &str = "4G";
+
+/// Options of sbatch by which tasks are told apart or waited for.
+const RESERVED: [&str; 8] = ["--array", "-a", "--job-name", "-J", "--parsable", "--wrap", "--wait", "-W"];
+
+/// Submits what is neither done nor on its way.
 ///
 /// # Errors
-/// Always.
+/// If an option is wrong, the study is not planned, or the scheduler refuses.
 pub fn run(args: &SubmitArgs) -> Outcome {
-    Err(Failure::run(args.study.display()))
+    let resources = args.slurm.resources(args.engine)?;
+    let study = StudyDirectory::open(&args.study)?;
+    let manifest = study.read_manifest()?;
+    if let Some(only) = &args.only {
+        only.check_against(manifest.entries.len(), "--only")?;
+    }
+    // From here to the end, so that what one submits the next finds in the queue.
+    let changes_something = args.engine == Engine::Slurm && !args.dry_run;
+    let _lock = if changes_something { Some(slurm::lock(&study)?) } else { None };
+    let (names, left_out) = choose(args, &study, &manifest);
+    if names.is_empty() {
+        log_line(&format!("nothing to submit{left_out}"));
+        return Ok(());
+    }
+    let tasks = tasks::cut(&names, args.runs_per_task.get());
+    match args.engine {
+        Engine::Print => print_commands(&study, &tasks, args.retry_failed),
+        Engine::Slurm => {
+            log_line(&format!("{}{left_out}", in_words(names.len(), tasks.len())));
+            let submission = Submission::new(&study, tasks, resources, args.retry_failed)?;
+            submit(&submission, args.slurm.array_limit.map(NonZeroUsize::get), args.dry_run)
+        }
+    }
+}
+
+impl SlurmArgs {
+    /// Checks everything that can be checked before the study is read.
+    fn resources(&self, engine: Engine) -> Outcome<Resources> {
+        if engine == Engine::Print {
+            let given = [
+                (self.partition.is_some(), "--partition"),
+                (self.time.is_some(), "--time"),
+                (self.mem.is_some(), "--mem"),
+                (self.array_limit.is_some(), "--array-limit"),
+                (!self.sbatch_option.is_empty(), "--sbatch-option"),
+            ];
+            if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+                return Err(Failure::input(format!(
+                    "{option}: only --engine slurm knows it, found --engine print"
+                )));
+            }
+        }
+        self.time.as_deref().map_or(Ok(()), slurm::check_time)?;
+        self.mem.as_deref().map_or(Ok(()), slurm::check_memory)?;
+        if let Some(partition) = &self.partition
+            && (partition.is_empty() || partition.contains(char::is_whitespace))
+        {
+            return Err(Failure::input(format!("--partition: found `{partition}`, expected a name")));
+        }
+        self.sbatch_option.iter().try_for_each(|option| check_option(option))?;
+        Ok(Resources {
+            partition: self.partition.clone(),
+            time: self.time.clone(),
+            memory: self.mem.clone().unwrap_or_else(|| MEMORY.to_owned()),
+            options: self.sbatch_option.clone(),
+        })
+    }
+}
+
+/// What stands in a line of the script must not end it, or change what tasks are called.
+fn check_option(option: &str) -> Outcome {
+    let wrong = |expected: &str| Failure::input(format!("--sbatch-option: found `{option}`, {expected}"));
+    if !option.starts_with('-') || option.contains(['\n', '\r']) {
+        return Err(wrong("expected an option of sbatch, as in `--account=physics`"));
+    }
+    let name = option.split(['=', ' ']).next().unwrap_or_default();
+    if RESERVED.contains(&name) {
+        return Err(wrong("which the submission sets by itself"));
+    }
+    Ok(())
+}
+
+/// The names of the runs to submit, and in words why the others are left out.
+fn choose(args: &SubmitArgs, study: &StudyDirectory, manifest: &Manifest) -> (Vec<String>, String) {
+    let queued: BTreeSet<String> = slurm::queued(study).into_keys().collect();
+    let mut names = Vec::new();
+    let (mut done, mut running, mut waiting, mut failed) = (0, 0, 0, 0);
+    for (entry, standing) in manifest.entries.iter().zip(overview(study, manifest, &queued)) {
+        if args.only.as_ref().is_some_and(|only| !only.contains(entry.number)) {
+            continue;
+        }
+        match standing.stage {
+            Stage::Done => done += 1,
+            // A run may have failed and wait to be tried again.
+            _ if queued.contains(&entry.name) => waiting += 1,
+            Stage::Running => running += 1,
+            Stage::Failed if !args.retry_failed => failed += 1,
+            _ => names.push(entry.name.clone()),
+        }
+    }
+    let counts = [(done, "done"), (waiting, "in the queue"), (running, "at work"), (failed, "failed")];
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let mut left_out = String::new();
+    if !parts.is_empty() {
+        let _ = write!(left_out, "; left out: {}", parts.join(", "));
+    }
+    if failed > 0 {
+        left_out.push_str("\nhint: --retry-failed submits failed runs again");
+    }
+    (names, left_out)
+}
+
+fn in_words(runs: usize, tasks: usize) -> String {
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{} in {}", plural(runs, "run"), plural(tasks, "task"))
+}
+
+fn print_commands(study: &StudyDirectory, tasks: &[Vec<String>], retry_failed: bool) -> Outcome {
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::run(format!("cannot tell where we are: {error}")))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::run(format!("cannot find this program: {error}")))?;
+    // Paths in configurations may be relative to where we are.
+    let start = format!(
+        "cd {} && {} study run {}",
+        shell(&absolute(&here)?),
+        shell(&absolute(&program)?),
+        shell(&absolute(study.path())?)
+    );
+    let retry = if retry_failed { " --retry-failed" } else { "" };
+    let mut text = String::new();
+    for task in tasks {
+        let names: String = task.iter().map(|name| format!(" --name {}", shell(name))).collect();
+        let _ = writeln!(text, "{start}{names} --jobs 1{retry}");
+    }
+    print(&text)
+}
+
+fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) -> Outcome {
+    let limits = Limits::of_cluster().unwrap_or_else(|| {
+        let limits = Limits::default();
+        log_line(&format!(
+            "scontrol tells no limits; arrays have at most {} tasks, Slurm's default",
+            limits.array_tasks
+        ));
+        limits
+    });
+    let tasks = submission.tasks().len();
+    if limits.array_tasks == 0 {
+        return Err(Failure::input(
+            "this cluster has switched job arrays off (MaxArraySize = 0)\nhint: --engine print gives single command lines",
+        ));
+    }
+    if let Some(jobs) = limits.jobs.filter(|jobs| tasks > *jobs) {
+        return Err(Failure::input(format!(
+            "found {tasks} tasks, but this cluster keeps at most {jobs} jobs (MaxJobCount)\nhint: --runs-per-task puts more \
+             runs into fewer tasks; --only submits some of them"
+        )));
+    }
+    let arrays = slurm::cut(tasks, limits.array_tasks, array_limit)?;
+    if dry_run {
+        let commands = arrays.iter().map(|array| Ok(submission.command_line(array)? + "\n"));
+        let commands = commands.collect::<Outcome<String>>()?;
+        return print(&format!("{}\n{commands}", submission.script()));
+    }
+    let mut jobs = String::new();
+    let done = submission.submit(&arrays, |job, array| {
+        log_line(&format!("job {job}: tasks {} to {}", array.offset, array.offset + array.tasks - 1));
+        let _ = writeln!(jobs, "{job}");
+    });
+    // That nobody reads the numbers is no reason to submit less.
+    let printed = print(&jobs);
+    done.and(printed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_sbatch_are_taken_as_they_are_except_those_that_would_do_harm() {
+        for option in ["--account=physics", "--exclude=node[1-3]", "-A physics", "--comment='a b'"] {
+            check_option(option).unwrap();
+        }
+        for (option, word) in [
+            ("account=x", "expected an option"),
+            ("--account=x\nrm", "expected an option"),
+            ("", "expected an option"),
+            ("--array=0-3", "sets by itself"),
+            ("-J name", "sets by itself"),
+        ] {
+            let message = check_option(option).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+    }
 }

@@ -1,0 +1,65 @@
+//! `unbraid study work`: one run of a study, in a process of its own. Not for people: it reads the run's configuration from
+//! standard input, one line of JSON, and ends in order as soon as standard input does.
+
+use crate::commands::configuration::ComputeArgs;
+use crate::commands::train::{Order, carry_out};
+use crate::config::Config;
+use crate::failure::{Failure, Outcome};
+use crate::run::{Interrupt, Start};
+use clap::Args;
+use std::io;
+use std::path::PathBuf;
+
+/// Which run.
+#[derive(Args, Debug)]
+pub struct WorkArgs {
+    /// The directory of the run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    #[command(flatten)]
+    compute: ComputeArgs,
+}
+
+/// Trains and scores the run, from wherever it is.
+///
+/// # Errors
+/// If its configuration, its data or its directory are wrong, something breaks on the way, or it is asked to end.
+pub fn run(args: &WorkArgs) -> Outcome {
+    // A scheduler may signal every process of a job, and whoever started us passes on what it gets: that is one request.
+    let interrupt = Interrupt::listen_patiently()?;
+    let config = read_configuration()?;
+    end_with_standard_input(&interrupt)?;
+    let order = Order {
+        given: Some(config),
+        out: Some(&args.run),
+        start: Start::ResumeIfThere,
+        evaluation: true,
+        report: true,
+        quiet: true,
+    };
+    carry_out(order, &args.compute.prepare()?, &interrupt)
+}
+
+fn read_configuration() -> Outcome<Config> {
+    let wrong = |found: &dyn std::fmt::Display| {
+        Failure::input(format!("standard input: expected the configuration of a run as JSON: {found}"))
+    };
+    let mut line = String::new();
+    io::stdin().read_line(&mut line).map_err(|error| wrong(&error))?;
+    serde_json::from_str(&line).map_err(|error| wrong(&error))
+}
+
+/// Nothing more is ever written to the pipe: that it ends means that we are asked to stop, or that whoever started us is
+/// gone, however that came.
+fn end_with_standard_input(interrupt: &Interrupt) -> Outcome {
+    let interrupt = interrupt.clone();
+    let watch = move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        interrupt.stop();
+    };
+    std::thread::Builder::new()
+        .name("parent".to_owned())
+        .spawn(watch)
+        .map_err(|error| Failure::run(format!("cannot start a thread: {error}")))?;
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! Handing a list of tasks to sbatch: the files that stay in the study directory, and the commands.
+//!
+//! ```text
+//! slurm/NAME.sh       the batch script                      slurm/NAME.tasks   the runs of each task
+//! slurm/NAME.jobs     what sbatch answered, for people      slurm/JOB_TASK.out what a task printed
+//! ```
+//!
+//! A job is called `NAME.OFFSET`, so that squeue alone tells which line of which file a task stands for, even if this
+//! process was killed before it could write down the number of the job.
+
+use super::arrays::Array;
+use super::queue;
+use super::script::{Resources, Script};
+use crate::failure::{Failure, Outcome};
+use crate::files::{self, Existing};
+use crate::study::StudyDirectory;
+use crate::study::quote::{absolute, shell};
+use crate::study::tasks::{self, Tasks};
+use crate::terminal::log_line;
+use serde_json::json;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The extension of a file of tasks.
+pub(super) const TASKS: &str = "tasks";
+
+/// Environment variables that would override what the script says.
+const OVERRIDES: [&str; 9] = [
+    "SBATCH_MEM_PER_CPU",
+    "SBATCH_MEM_PER_GPU",
+    "SBATCH_MEM_PER_NODE",
+    "SBATCH_NO_REQUEUE",
+    "SBATCH_OPEN_MODE",
+    "SBATCH_OUTPUT",
+    "SBATCH_REQUEUE",
+    "SBATCH_SIGNAL",
+    "SBATCH_WAIT",
+];
+
+/// Tasks that are to be submitted.
+#[derive(Debug)]
+pub struct Submission {
+    name: String,
+    directory: PathBuf,
+    script: String,
+    resources: Resources,
+    tasks: Tasks,
+}
+
+impl Submission {
+    /// Prepares a submission and writes nothing. The script runs this program in this directory.
+    ///
+    /// # Errors
+    /// If a path cannot be written into a script.
+    pub fn new(
+        study: &StudyDirectory,
+        tasks: Tasks,
+        resources: Resources,
+        retry_failed: bool,
+    ) -> Outcome<Self> {
+        let place = absolute(study.path())?;
+        let name = unique_name(&place);
+        let cannot = |what: &str, error: std::io::Error| Failure::run(format!("cannot find {what}: {error}"));
+        let program = std::env::current_exe().map_err(|error| cannot("this program", error))?;
+        let here = std::env::current_dir().map_err(|error| cannot("the current directory", error))?;
+        let output_directory = absolute(&study.slurm())?;
+        let script = Script {
+            tasks: format!("{output_directory}/{name}.{TASKS}"),
+            name: name.clone(),
+            resources: resources.clone(),
+            working_directory: absolute(&here)?,
+            program: absolute(&program)?,
+            study: place,
+            output_directory,
+            retry_failed,
+        };
+        Ok(Self { name, directory: study.slurm(), script: script.text()?, resources, tasks })
+    }
+
+    /// The text of the script.
+    pub fn script(&self) -> &str {
+        &self.script
+    }
+
+    /// The tasks.
+    pub fn tasks(&self) -> &[Vec<String>] {
+        &self.tasks
+    }
+
+    fn file(&self, extension: &str) -> PathBuf {
+        self.directory.join(format!("{}.{extension}", self.name))
+    }
+
+    /// What to type to submit one array by hand.
+    ///
+    /// # Errors
+    /// If the path of the script cannot be written into a command.
+    pub fn command_line(&self, array: &Array) -> Outcome<String> {
+        let words: Vec<String> = self.arguments(array)?.iter().map(|word| shell(word)).collect();
+        Ok(format!("sbatch {}", words.join(" ")))
+    }
+
+    fn arguments(&self, array: &Array) -> Outcome<[String; 5]> {
+        Ok([
+            "--parsable".to_owned(),
+            format!("--array={}", array.indices()),
+            format!("--job-name={}.{}", self.name, array.offset),
+            absolute(&self.file("sh"))?,
+            array.offset.to_string(),
+        ])
+    }
+
+    /// The submission that a job of this name belongs to, and the place of its array in the list of tasks; none for the
+    /// jobs of others.
+    pub(super) fn of_job(name: &str) -> Option<(&str, usize)> {
+        let (submission, offset) = name.rsplit_once('.')?;
+        // What squeue lists was named by anybody, and becomes a path.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let is_ours =
+            !submission.is_empty() && !submission.starts_with('.') && submission.chars().all(is_plain);
+        Some((submission, offset.parse().ok()?)).filter(|_| is_ours)
+    }
+
+    /// Writes the files and submits all arrays in order; `submitted` hears of each, with the number of its job.
+    ///
+    /// # Errors
+    /// If there is no sbatch, a file cannot be written, or sbatch refuses an array. The message says what was submitted
+    /// before it.
+    pub fn submit(&self, arrays: &[Array], mut submitted: impl FnMut(&str, &Array)) -> Outcome {
+        find_sbatch()?;
+        tasks::write(&self.file(TASKS), &self.tasks)?;
+        files::write(&self.file("sh"), Existing::Keep, |file| file.write_all(self.script.as_bytes()))?;
+        for (place, array) in arrays.iter().enumerate() {
+            match self.submit_one(array) {
+                Ok(job) => {
+                    self.record(&job, array)?;
+                    submitted(&job, array);
+                }
+                Err(failure) if place == 0 => {
+                    // An answer may be lost on its way, and a job that was taken needs its files.
+                    if queue::has_none_of(&self.name) {
+                        let _ = fs::remove_file(self.file("sh"));
+                        let _ = fs::remove_file(self.file(TASKS));
+                    }
+                    return Err(failure);
+                }
+                Err(failure) => {
+                    return Err(Failure::run(format!(
+                        "{failure}\n{place} of {} arrays are submitted\nhint: the same command later submits the rest, \
+                         and leaves out what is queued",
+                        arrays.len()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn submit_one(&self, array: &Array) -> Outcome<String> {
+        let mut command = Command::new("sbatch");
+        command.args(self.arguments(array)?).stdin(Stdio::null());
+        let given = |option: bool, name: &'static str| option.then_some(name);
+        let asked = [
+            given(self.resources.time.is_some(), "SBATCH_TIMELIMIT"),
+            given(self.resources.partition.is_some(), "SBATCH_PARTITION"),
+        ];
+        for name in OVERRIDES.into_iter().chain(asked.into_iter().flatten()) {
+            command.env_remove(name);
+        }
+        let output =
+            command.output().map_err(|error| Failure::run(format!("cannot start sbatch: {error}")))?;
+        let message = String::from_utf8_lossy(&output.stderr);
+        let message = message.trim();
+        if !output.status.success() {
+            return Err(Failure::run(format!("sbatch refused the job ({}): {message}", output.status)));
+        }
+        // Such as that a budget is nearly used up.
+        if !message.is_empty() {
+            log_line(message);
+        }
+        // `1234` or `1234;cluster`. A site's own messages may come before it.
+        let answer = String::from_utf8_lossy(&output.stdout);
+        let number = |line: &str| line.split(';').next().unwrap_or_default().trim().to_owned();
+        let is_number = |text: &String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // The job is submitted, whatever it is called.
+        Ok(answer.lines().rev().map(number).find(is_number).unwrap_or_else(|| answer.trim().to_owned()))
+    }
+
+    fn record(&self, job: &str, array: &Array) -> Outcome {
+        let path = self.file("jobs");
+        let line = json!({ "job": job, "first_task": array.offset, "tasks": array.tasks });
+        let written = OpenOptions::new().create(true).append(true).open(&path);
+        written.and_then(|mut file| writeln!(file, "{line}")).map_err(|error| {
+            Failure::run(format!("job {job} is submitted, but {} cannot be written: {error}", path.display()))
+        })
+    }
+}
+
+/// Keeps others from submitting the same study at the same time, until it is dropped.
+///
+/// # Errors
+/// If somebody is submitting it now, or `slurm/` cannot be made.
+pub fn lock(study: &StudyDirectory) -> Outcome<File> {
+    let directory = study.slurm();
+    let path = directory.join(".lock");
+    let cannot =
+        |error: &std::io::Error| Failure::run(format!("{}: cannot make it: {error}", path.display()));
+    fs::create_dir_all(&directory).map_err(|error| cannot(&error))?;
+    let file = File::create(&path).map_err(|error| cannot(&error))?;
+    match file.try_lock() {
+        // Some network file systems have no locks. Tasks that were submitted twice find their runs done.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::input(format!(
+            "{}: the study is being submitted by another process",
+            study.path().display()
+        ))),
+    }
+}
+
+fn find_sbatch() -> Outcome {
+    let tried = Command::new("sbatch").arg("--version").stdin(Stdio::null()).output();
+    match tried {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Failure::input(
+            "there is no sbatch in PATH, with which jobs are handed to Slurm\nhint: --engine print gives command lines for \
+             any other scheduler; unbraid study run trains here",
+        )),
+        Err(error) => Err(Failure::run(format!("cannot start sbatch: {error}"))),
+        // One that cannot tell its version will say what is wrong when it is asked to submit.
+        Ok(_) => Ok(()),
+    }
+}
+
+/// The name of the study's directory, the time, and some letters by chance: two studies of one name may be submitted in
+/// the same second.
+fn unique_name(study: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = Path::new(study)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .chars()
+        .map(plain)
+        .take(40)
+        .collect();
+    let name = name.trim_matches('-');
+    let name = if name.is_empty() { "study" } else { name };
+    let time: String =
+        crate::run::timestamp().replace('T', "-").replace(|c: char| !"0123456789-".contains(c), "");
+    let time = time.replacen('-', "", 2);
+    let chance = RandomState::new().hash_one(std::process::id()) & 0xffff;
+    format!("{name}-{time}-{chance:04x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_and_when() {
+        let name = unique_name("/home/ada/my study (2)");
+        let mut parts = name.rsplit('-');
+        assert_eq!(parts.next().unwrap().len(), 4, "{name}");
+        assert_eq!(parts.next().unwrap().len(), 6, "{name}");
+        assert!(parts.next().unwrap().starts_with("20"), "{name}");
+        assert!(name.starts_with("my-study--2-20"), "{name}");
+        assert!(unique_name("/").starts_with("study-20"));
+        assert_eq!(Submission::of_job(&format!("{name}.1000")), Some((name.as_str(), 1000)));
+    }
+
+    #[test]
+    fn jobs_of_others_are_told_apart() {
+        for other in ["bash", "a.b", "../../etc/x.0", ".hidden.0", ".0", "a b.0", "x.-1"] {
+            assert_eq!(Submission::of_job(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_study_is_submitted_by_one_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("study.toml"), "").unwrap();
+        let study = StudyDirectory::open(directory.path()).unwrap();
+        let first = lock(&study).unwrap();
+        assert!(lock(&study).unwrap_err().to_string().contains("being submitted by another"));
+        drop(first);
+        lock(&study).unwrap();
+    }
+}

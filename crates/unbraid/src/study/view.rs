@@ -1,0 +1,279 @@
+//! What a person sees of a study that runs: a few lines that are drawn again and again on a terminal, and a line for each
+//! run that ends elsewhere. Always on standard error.
+
+use super::manifest::Entry;
+use crate::terminal::log_line;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// No line is longer, whatever a run is called.
+const WIDTH: usize = 79;
+
+/// Runs that are shown one by one.
+const LINES: usize = 8;
+
+/// How many runs there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All that were asked for.
+    pub all: usize,
+    /// Of these, done.
+    pub done: usize,
+    /// At work here.
+    pub running: usize,
+    /// At work in the hands of others.
+    pub elsewhere: usize,
+    /// Failed.
+    pub failed: usize,
+    /// Asked to stop.
+    pub interrupted: usize,
+}
+
+impl Counts {
+    /// Still to come.
+    fn pending(&self) -> usize {
+        let begun = self.done + self.running + self.elsewhere + self.failed + self.interrupted;
+        self.all.saturating_sub(begun)
+    }
+
+    /// Ended, one way or another.
+    fn ended(&self) -> usize {
+        self.done + self.failed + self.interrupted
+    }
+}
+
+/// A run at work.
+#[derive(Clone, Copy, Debug)]
+pub struct AtWork<'a> {
+    /// Which.
+    pub entry: &'a Entry,
+    /// Steps done.
+    pub step: u64,
+    /// Steps in all; 0 while that is unknown.
+    pub steps: u64,
+}
+
+/// The view of a study.
+#[derive(Debug)]
+pub struct View {
+    started: Instant,
+    /// How many runs had ended when we began.
+    ended_before: Option<usize>,
+    drawn: Option<Drawn>,
+}
+
+#[derive(Debug)]
+struct Drawn {
+    all: MultiProgress,
+    summary: ProgressBar,
+    lines: Vec<ProgressBar>,
+}
+
+impl Drawn {
+    fn new() -> Self {
+        let all = MultiProgress::new();
+        let summary = all.add(ProgressBar::new(0).with_style(style("{wide_bar} {prefix}\n{wide_msg}")));
+        Self { all, summary, lines: Vec::new() }
+    }
+
+    /// One line for each text, below the summary.
+    fn set_lines(&mut self, texts: Vec<String>) {
+        while self.lines.len() > texts.len()
+            && let Some(line) = self.lines.pop()
+        {
+            line.finish_and_clear();
+            self.all.remove(&line);
+        }
+        while self.lines.len() < texts.len() {
+            self.lines.push(self.all.add(ProgressBar::new(0).with_style(style("{wide_msg}"))));
+        }
+        self.lines.iter().zip(texts).for_each(|(line, text)| line.set_message(text));
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸ ")
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl View {
+    /// Draws if standard error is a terminal.
+    pub fn new() -> Self {
+        let drawn = std::io::stderr().is_terminal().then(Drawn::new);
+        Self { started: Instant::now(), ended_before: None, drawn }
+    }
+
+    /// Whether anybody sees how far runs are.
+    pub fn is_drawn(&self) -> bool {
+        self.drawn.is_some()
+    }
+
+    /// A run has ended.
+    pub fn ended(&self, counts: &Counts, entry: &Entry, what: &str, seconds: Option<f64>) {
+        let time = seconds.map(|seconds| format!(" after {}", in_words(seconds))).unwrap_or_default();
+        self.say(&format!("{}/{} {what}: {} {}{time}", counts.ended(), counts.all, entry.number, entry.name));
+    }
+
+    /// One line, above whatever is drawn.
+    pub fn say(&self, message: &str) {
+        match &self.drawn {
+            Some(drawn) => drawn.all.suspend(|| log_line(message)),
+            None => log_line(message),
+        }
+    }
+
+    /// Shows how far everything is.
+    pub fn show(&mut self, counts: &Counts, at_work: &[AtWork<'_>]) {
+        let before = *self.ended_before.get_or_insert(counts.ended());
+        let Some(drawn) = &mut self.drawn else { return };
+        let fractions: f64 = at_work.iter().map(fraction).sum();
+        let done_here = (counts.ended() - before) as f64 + fractions;
+        let left = (counts.all - counts.ended()) as f64 - fractions;
+        drawn.summary.set_length(counts.all as u64);
+        drawn.summary.set_position(counts.ended() as u64);
+        drawn.summary.set_message(summary_line(counts));
+        drawn.summary.set_prefix(rate(done_here, left, self.started.elapsed()));
+        let mut texts: Vec<String> = at_work.iter().take(LINES).map(line).collect();
+        if at_work.len() > LINES {
+            texts.push(format!("and {} more", at_work.len() - LINES));
+        }
+        drawn.set_lines(texts);
+    }
+
+    /// Removes what is drawn.
+    pub fn close(&mut self) {
+        if let Some(mut drawn) = self.drawn.take() {
+            drawn.set_lines(Vec::new());
+            drawn.summary.finish_and_clear();
+        }
+    }
+}
+
+fn fraction(at_work: &AtWork<'_>) -> f64 {
+    if at_work.steps == 0 { 0.0 } else { at_work.step.min(at_work.steps) as f64 / at_work.steps as f64 }
+}
+
+/// `12/36 done  2 running  1 failed  21 pending`; what there is none of is left out.
+fn summary_line(counts: &Counts) -> String {
+    let mut text = format!("{}/{} done", counts.done, counts.all);
+    for (count, word) in [
+        (counts.running, "running"),
+        (counts.elsewhere, "elsewhere"),
+        (counts.failed, "failed"),
+        (counts.interrupted, "stopped"),
+        (counts.pending(), "pending"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, "  {count} {word}");
+        }
+    }
+    text
+}
+
+/// `14.2/h  2.5 h left`, in runs; nothing before anything is known.
+fn rate(done_here: f64, left: f64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    if done_here <= 0.0 || seconds <= 0.0 {
+        return String::new();
+    }
+    let rate = done_here / seconds;
+    format!("{:.1}/h  {} left", rate * 3600.0, in_words(left / rate))
+}
+
+/// `12 beta-vae-beta=4-seed=0-1a2b3c4d      1200/5000  24 %`
+fn line(at_work: &AtWork<'_>) -> String {
+    let AtWork { entry, step, steps } = at_work;
+    let progress = match steps {
+        0 => "starting".to_owned(),
+        steps if step >= steps => "evaluating".to_owned(),
+        _ => format!("{step}/{steps} {:3.0} %", (100.0 * fraction(at_work)).floor()),
+    };
+    let room = WIDTH.saturating_sub(progress.len() + 2);
+    let name = shortened(&format!("{} {}", entry.number, entry.name), room);
+    format!("{name:room$}  {progress}")
+}
+
+/// At most so many characters; the end of a name, where seed and hash stand, says more than its middle.
+fn shortened(text: &str, room: usize) -> String {
+    let count = text.chars().count();
+    if count <= room {
+        return text.to_owned();
+    }
+    let end = room / 2;
+    let start = room.saturating_sub(end + 1);
+    let (first, last) = (text.chars().take(start), text.chars().skip(count - end));
+    first.chain(['…']).chain(last).collect()
+}
+
+/// `40 s`, `3 min`, `2.5 h`, `4.2 days`.
+pub(super) fn in_words(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 10.0 => format!("{seconds:.1} s"),
+        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds < 172_800.0 => format!("{:.1} h", seconds / 3600.0),
+        seconds => format!("{:.1} days", seconds / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Source;
+    use std::collections::BTreeMap;
+
+    fn entry(name: String) -> Entry {
+        let configuration = Source::default().resolve().unwrap();
+        Entry { number: 10_799, name, hash: String::new(), settings: BTreeMap::new(), configuration }
+    }
+
+    #[test]
+    fn the_summary_names_what_there_is_and_fits_eighty_columns() {
+        let counts = Counts { all: 36, done: 12, running: 2, failed: 1, ..Counts::default() };
+        assert_eq!(summary_line(&counts), "12/36 done  2 running  1 failed  21 pending");
+        let counts =
+            Counts { all: 10_800, done: 5_400, running: 128, elsewhere: 512, failed: 99, interrupted: 1 };
+        assert!(summary_line(&counts).len() < 80, "{}", summary_line(&counts));
+        assert_eq!(summary_line(&Counts::default()), "0/0 done");
+    }
+
+    /// Six runs in an hour; another twenty-one take three and a half.
+    #[test]
+    fn the_rate_says_when_the_rest_will_be_done() {
+        assert_eq!(rate(6.0, 21.0, Duration::from_secs(3600)), "6.0/h  3.5 h left");
+        assert_eq!(rate(0.0, 21.0, Duration::from_secs(3600)), "");
+    }
+
+    #[test]
+    fn a_run_fits_eighty_columns_whatever_its_name() {
+        for (length, step, steps, end) in [
+            (20, 1200, 5000, "1200/5000  24 %"),
+            (100, 300_000, 300_000, "evaluating"),
+            (100, 0, 0, "starting"),
+        ] {
+            let entry = entry("ä".repeat(length));
+            let text = line(&AtWork { entry: &entry, step, steps });
+            assert_eq!(text.chars().count(), WIDTH, "{text}");
+            assert!(text.starts_with("10799 ä") && text.ends_with(end), "{text}");
+        }
+        assert_eq!(shortened("abcdefghij", 5), "ab…ij");
+    }
+
+    #[test]
+    fn times_are_said_in_the_unit_that_suits_them() {
+        for (seconds, words) in
+            [(0.04, "0.0 s"), (40.0, "40 s"), (180.0, "3 min"), (9000.0, "2.5 h"), (362_880.0, "4.2 days")]
+        {
+            assert_eq!(in_words(seconds), words);
+        }
+    }
+}
