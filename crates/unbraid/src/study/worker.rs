@@ -45,18 +45,16 @@ impl<'a> Worker<'a> {
     pub fn start(study: &StudyDirectory, entry: &'a Entry) -> Outcome<Self> {
         let (log, errors) = Log::open(study.log(entry))?;
         let configuration = serde_json::to_string(&entry.configuration).map_err(Failure::run)?;
-        let program = std::env::current_exe();
-        let start = |program| {
-            Command::new(program)
-                .args(["study", "work", "--threads", "1"])
-                .arg(study.run(entry))
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(errors)
-                .spawn()
-        };
-        let mut child = program
-            .and_then(start)
+        let mut child = this_program()
+            .and_then(|mut program| {
+                program
+                    .args(["study", "work", "--threads", "1"])
+                    .arg(study.run(entry))
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::null())
+                    .stderr(errors)
+                    .spawn()
+            })
             .map_err(|error| Failure::run(format!("cannot start a process: {error}")))?;
         let mut pipe = child.stdin.take();
         if let Some(pipe) = &mut pipe {
@@ -112,11 +110,28 @@ impl Drop for Worker<'_> {
     }
 }
 
+/// The very program that we are, even if another has been put in its place since: a study that takes weeks does not change
+/// its version on the way.
+#[cfg(target_os = "linux")]
+#[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]
+fn this_program() -> std::io::Result<Command> {
+    use std::os::unix::process::CommandExt;
+    let mut program = Command::new("/proc/self/exe");
+    program.arg0("unbraid");
+    Ok(program)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn this_program() -> std::io::Result<Command> {
+    std::env::current_exe().map(Command::new)
+}
+
 /// SIGINT, SIGTERM and SIGUSR1: as a signal that came before the process listened, or as a code that it ended with.
 #[cfg(unix)]
 fn asked_to_end(status: ExitStatus) -> bool {
+    use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
     use std::os::unix::process::ExitStatusExt;
-    matches!(status.signal(), Some(2 | 10 | 15)) || matches!(status.code(), Some(130 | 143))
+    matches!(status.signal(), Some(SIGINT | SIGTERM | SIGUSR1)) || matches!(status.code(), Some(130 | 143))
 }
 
 #[cfg(not(unix))]
