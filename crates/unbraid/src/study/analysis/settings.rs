@@ -19,27 +19,25 @@ pub struct HyperParameters {
 
 /// The hyper-parameters of every method of these rows, for each source on its own, in order of appearance.
 ///
-/// They are the settings that vary within the method, except those of the data, and except those that another one
-/// determines, as in lists that go together. If none varies, they are the settings of the objective that are there.
+/// They are the settings that vary within the method on a data set, except those of the data, and except those that another
+/// one determines, as in lists that go together. If none varies, they are the settings of the objective that are there.
 pub fn hyper_parameters(table: &Table, rows: &[usize]) -> Vec<HyperParameters> {
-    let mut members: Vec<((Option<&str>, &str), Vec<usize>)> = Vec::new();
+    let mut found: Vec<HyperParameters> = Vec::new();
+    let mut members: Vec<Vec<usize>> = Vec::new();
     let mut places = HashMap::new();
     for &row in rows {
-        let key = (table.rows[row].source.as_deref(), table.rows[row].method.as_str());
-        let place = *places.entry(key).or_insert_with(|| {
-            members.push((key, Vec::new()));
+        let (source, method) = (&table.rows[row].source, &table.rows[row].method);
+        let place = *places.entry((source, method)).or_insert_with(|| {
+            found.push(HyperParameters { source: source.clone(), method: method.clone(), keys: Vec::new() });
+            members.push(Vec::new());
             members.len() - 1
         });
-        members[place].1.push(row);
+        members[place].push(row);
     }
-    members
-        .into_iter()
-        .map(|((source, method), rows)| HyperParameters {
-            source: source.map(str::to_owned),
-            method: method.to_owned(),
-            keys: keys_of(table, &rows),
-        })
-        .collect()
+    for (parameters, rows) in found.iter_mut().zip(&members) {
+        parameters.keys = keys_of(table, rows);
+    }
+    found
 }
 
 fn keys_of(table: &Table, rows: &[usize]) -> Vec<String> {
@@ -53,11 +51,16 @@ fn keys_of(table: &Table, rows: &[usize]) -> Vec<String> {
     let texts = |column: usize| -> Vec<String> {
         rows.iter().map(|&row| value_label(table.rows[row].settings[column].as_ref())).collect()
     };
+    // What differs from one data set to the next belongs to the data, such as the length of training on each.
+    let varies = |values: &[String]| {
+        let mut first = HashMap::new();
+        let data = rows.iter().map(|&row| table.rows[row].data.as_str());
+        data.zip(values).any(|(data, value)| *first.entry(data).or_insert(value) != value)
+    };
     let mut kept: Vec<(usize, Vec<String>)> = Vec::new();
     for &column in &columns {
         let values = texts(column);
-        let varies = values.iter().any(|value| *value != values[0]);
-        if varies && !kept.iter().any(|(_, other)| is_renaming(other, &values)) {
+        if varies(&values) && !kept.iter().any(|(_, other)| is_renaming(other, &values)) {
             kept.push((column, values));
         }
     }
@@ -168,6 +171,7 @@ mod tests {
             vec![
                 ("beta-vae", "a", vec![json!(8), json!(6), json!(1), json!(null)], 0, vec![]),
                 ("beta-vae", "b", vec![json!(16), json!(10), json!(4), json!(null)], 0, vec![]),
+                ("beta-vae", "b", vec![json!(16), json!(6), json!(1), json!(null)], 0, vec![]),
                 ("beta-vae", "b", vec![json!(16), json!(10), json!(1), json!(null)], 0, vec![]),
                 ("factor-vae", "b", vec![json!(16), json!(6), json!(null), json!(10)], 0, vec![]),
                 ("vae", "b", vec![json!(16), json!(6), json!(null), json!(null)], 0, vec![]),
@@ -186,7 +190,7 @@ mod tests {
         let setting = Setting::of(&table, 1, &parameters[0]);
         assert_eq!((setting.label.as_str(), setting.value), ("beta=4, continuous=10", Some(4.0)));
         assert_eq!(setting.others(), "continuous=10");
-        assert_eq!(Setting::of(&table, 4, &parameters[2]).label, "");
+        assert_eq!(Setting::of(&table, 5, &parameters[2]).label, "");
     }
 
     #[test]
@@ -198,6 +202,18 @@ mod tests {
         let table = table(&columns, &[], vec![line(1.0, 10.0, 5), line(2.0, 20.0, 5), line(2.0, 20.0, 7)]);
         let found = keys(&table).remove(0).1;
         assert_eq!(found, ["objective.lambda_d", "training.steps"]);
+    }
+
+    #[test]
+    fn what_only_the_data_decides_is_no_hyper_parameter() {
+        let line = |data: &'static str, beta: u64, steps: u64| {
+            ("beta-vae", data, vec![json!(beta), json!(steps)], 0, vec![])
+        };
+        let lines = vec![line("a", 1, 5), line("a", 4, 5), line("b", 1, 7), line("b", 4, 7)];
+        assert_eq!(
+            keys(&table(&["objective.beta", "training.steps"], &[], lines)).remove(0).1,
+            ["objective.beta"]
+        );
     }
 
     #[test]

@@ -23,8 +23,7 @@ impl Mean {
             return None;
         }
         let count = known.len();
-        let mean = known.iter().sum::<f64>() / count as f64;
-        let squares: f64 = known.iter().map(|value| (value - mean).powi(2)).sum();
+        let (mean, squares) = mean_and_squares(&known);
         Some(Self { count, mean, deviation: deviation(squares, count) })
     }
 
@@ -71,6 +70,16 @@ impl Mean {
     fn squares(&self) -> f64 {
         if self.count == 1 { 0.0 } else { self.deviation.powi(2) * (self.count - 1) as f64 }
     }
+}
+
+/// The mean of at least one number, and the sum of squared distances from it: exactly 0 if all are equal, where rounding would
+/// pass for a difference.
+pub(super) fn mean_and_squares(values: &[f64]) -> (f64, f64) {
+    if values.iter().all(|value| *value == values[0]) {
+        return (values[0], 0.0);
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (mean, values.iter().map(|value| (value - mean).powi(2)).sum())
 }
 
 fn deviation(squares: f64, count: usize) -> f64 {

@@ -1,6 +1,7 @@
 //! How much of a score's variance is due to the method, to its hyper-parameter, and to the seed.
 
 use super::groups::{Group, Part, groups};
+use super::statistics::mean_and_squares;
 use crate::study::Table;
 
 /// Shares of the variance of a score, which add up to 1.
@@ -45,9 +46,13 @@ pub fn variance_shares(table: &Table, rows: &[usize], key: &str) -> Option<Varia
         .copied()
         .filter(|&row| table.rows[row].spread.is_none() && value(row).is_finite())
         .collect();
+    let squares_in = |group: &Group| {
+        let values: Vec<f64> = group.rows.iter().map(|&row| value(row)).collect();
+        mean_and_squares(&values).1
+    };
     let within = |parts: &[Part]| {
         let found = groups(table, &known, parts);
-        let squares: f64 = found.iter().map(|group| sum_of_squares(group, value)).sum();
+        let squares: f64 = found.iter().map(squares_in).sum();
         (squares, found.len())
     };
     let (total, data_sets) = within(&[Part::Data]);
@@ -67,12 +72,6 @@ pub fn variance_shares(table: &Table, rows: &[usize], key: &str) -> Option<Varia
         methods,
         settings,
     })
-}
-
-/// The sum of squared distances from the group's mean.
-fn sum_of_squares(group: &Group, value: impl Fn(usize) -> f64) -> f64 {
-    let mean = group.rows.iter().map(|&row| value(row)).sum::<f64>() / group.rows.len() as f64;
-    group.rows.iter().map(|&row| (value(row) - mean).powi(2)).sum()
 }
 
 #[cfg(test)]
