@@ -151,7 +151,7 @@ fn published_means_stand_beside_the_runs_of_the_same_setting() {
     assert!(html.contains("2 rows from paper."));
     // Once in the box plot of methods, once in that of settings.
     assert_eq!(html.matches("class=\"published\"").count(), 2);
-    assert!(html.contains("<td class=\"number\">0.420 ± 0.050</td>"));
+    assert!(html.contains("0.005 ± 0.007 <span class=\"faint\">0.420 ± 0.050</span>"));
     // Own runs are not mixed with published ones.
     assert!(html.contains("<dt>runs</dt><dd>12</dd>") && html.contains("0.005 ± 0.007"));
 }
