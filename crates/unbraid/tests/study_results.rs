@@ -17,25 +17,28 @@ use unbraid::evaluate::codes_file;
 use unbraid::files::Existing;
 use unbraid::run::State;
 use unbraid::study::udr::{Limits, study_udr};
-use unbraid::study::{Manifest, Results, StudyDirectory, Table};
+use unbraid::study::{Manifest, Results, StudyDirectory};
 use unbraid_data::progress::Silent;
 use unbraid_metrics::Codes;
 
-/// A study of five runs: done, done, failed half-way, running, not begun.
-fn five_runs(bench: &Bench) -> (StudyDirectory, Manifest) {
+/// The first runs of a study with so many seeds, in these states; those after them have not begun.
+fn first_runs(bench: &Bench, seeds: u64, runs: usize, states: &[State]) -> (StudyDirectory, Manifest) {
     let path = bench.path("study");
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("study.toml"), "base = \"default\"\n").unwrap();
     let study = StudyDirectory::open(&path).unwrap();
-    let mut manifest = synthetic_study::manifest(5);
-    manifest.entries.truncate(5);
+    let mut manifest = synthetic_study::manifest(seeds);
+    manifest.entries.truncate(runs);
     manifest.write(&study.manifest()).unwrap();
-    for (entry, state) in
-        manifest.entries.iter().zip([State::Done, State::Done, State::Failed, State::Running])
-    {
-        synthetic_study::write_run(&study, entry, state);
+    for (entry, state) in manifest.entries.iter().zip(states) {
+        synthetic_study::write_run(&study, entry, *state);
     }
     (study, manifest)
+}
+
+/// Done, done, failed half-way, running, not begun.
+fn five_runs(bench: &Bench) -> (StudyDirectory, Manifest) {
+    first_runs(bench, 5, 5, &[State::Done, State::Done, State::Failed, State::Running])
 }
 
 fn table_as(bench: &Bench, file: &str) -> PathBuf {
@@ -92,7 +95,7 @@ fn csv_json_and_parquet_hold_the_same_rows() {
                 Field::Null => assert!(text.is_empty() && value.is_null(), "{name}: {text} {value}"),
                 Field::Str(word) => assert!(word == text && value == word, "{name}: {text} {value}"),
                 Field::Long(number) => {
-                    assert!(*text == number.to_string() && value == number, "{name}: {text}")
+                    assert!(*text == number.to_string() && value == number, "{name}: {text}");
                 }
                 Field::Double(number) => {
                     assert!(text.parse() == Ok(*number) && value == number, "{name}: {text}");
@@ -153,10 +156,8 @@ fn published_means_stand_beside_the_runs() {
     let (study, _) = five_runs(&bench);
     fs::write(bench.path("published.csv"), PUBLISHED).unwrap();
     bench.expect(&["study", "import", "study", "published.csv"], 0, &["2 rows with 2 numbers", "imported"]);
-    let Table { rows, .. } = Results::read(&study).unwrap().table;
-    assert_eq!(rows.len(), 7);
     let table = Results::read(&study).unwrap().table;
-    assert_eq!(table.own_runs(), [0, 1]);
+    assert_eq!((table.rows.len(), table.own_runs()), (7, vec![0, 1]));
     assert_eq!(table.sources(), ["published"]);
     let row = &table.rows[5];
     assert_eq!((row.method.as_str(), row.data.as_str(), row.number), ("beta-vae", "dsprites", None));
@@ -264,18 +265,7 @@ fn the_published_table_of_the_large_study_is_understood() {
 #[test]
 fn models_that_agree_are_found_from_their_codes() {
     let bench = Bench::new();
-    let path = bench.path("study");
-    let (study, manifest) = {
-        fs::create_dir_all(&path).unwrap();
-        fs::write(path.join("study.toml"), "base = \"default\"\n").unwrap();
-        let study = StudyDirectory::open(&path).unwrap();
-        let mut manifest = synthetic_study::manifest(4);
-        manifest.entries.truncate(8);
-        for entry in &manifest.entries {
-            synthetic_study::write_run(&study, entry, State::Done);
-        }
-        (study, manifest)
-    };
+    let (study, manifest) = first_runs(&bench, 4, 8, &[State::Done; 8]);
     let units = array![[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
     let mut swapped = units.mapv(|value: f64| -value);
     swapped.invert_axis(ndarray::Axis(1));

@@ -15,6 +15,7 @@ pub mod measures;
 mod points;
 mod sampler;
 pub mod scores_file;
+mod stored_scores;
 pub mod table;
 
 pub use encoded::{Encoded, Representation};

@@ -112,11 +112,7 @@ fn write_parquet(table: &Table, out: impl Write + Send) -> Result<(), Broken> {
         file.close()?;
         Ok(())
     };
-    written().map_err(|error| match error {
-        // A full disk, for instance, arrives wrapped.
-        ParquetError::External(error) => Broken::Write(std::io::Error::other(error)),
-        error => Broken::Write(std::io::Error::other(error)),
-    })
+    written().map_err(|error| Broken::Write(std::io::Error::other(error)))
 }
 
 fn parquet_type(column: &Column) -> Result<Type, ParquetError> {
