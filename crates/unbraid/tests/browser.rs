@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
-#[path = "common/plausible_study.rs"]
-mod plausible_study;
+#[path = "common/table_study.rs"]
+mod table_study;
 
 use common::Bench;
 use serde_json::Value;
@@ -210,7 +210,7 @@ fn pages_work_in_a_browser_and_ask_nobody() {
 fn the_page_of_a_study_works_in_a_browser_and_asks_nobody() {
     let Some(browser) = Browser::find() else { return };
     let bench = Bench::new();
-    plausible_study::write_directory(&bench.path("six"), &plausible_study::table(&["shapes"], 3, 5));
+    table_study::write_directory(&bench.path("six"), &table_study::table(&["shapes"], 3, 5));
     bench.expect(&["study", "report", "six", "--quiet"], 0, &[]);
     let headings = [
         "What this study says",
@@ -224,7 +224,7 @@ fn the_page_of_a_study_works_in_a_browser_and_asks_nobody() {
     ];
     // The pointer is over the first or the second row, whatever the scale.
     check(&browser, &bench.path("six/report.html"), 0, ("", "beta-vaemedian"), &headings);
-    let table = plausible_study::table(&["shapes", "cars3d"], 3, 5);
+    let table = table_study::table(&["shapes", "cars3d"], 3, 5);
     let html = unbraid::report::study::page::write("two data sets", table, &[]).unwrap();
     fs::write(bench.path("two.html"), html).unwrap();
     check(&browser, &bench.path("two.html"), 0, ("", "beta-vaemedian"), &["Scores on each data set"]);

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
-#[path = "common/plausible_study.rs"]
-mod plausible_study;
+#[path = "common/table_study.rs"]
+mod table_study;
 
 use common::Bench;
 use std::fs;
@@ -43,7 +43,7 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
     table.rows.push(Row { state: State::Failed, numbers: vec![f64::NAN; 3], ..table.rows[0].clone() });
     table.rows[12].name = "the-failed-one".to_owned();
     table.rows.push(Row { state: State::Queued, name: "later".to_owned(), ..table.rows[12].clone() });
-    plausible_study::write_directory(&bench.path("small"), &table);
+    table_study::write_directory(&bench.path("small"), &table);
     bench.expect(&["study", "report", "small", "--quiet"], 0, &[]);
     let html = fs::read_to_string(bench.path("small/report.html")).unwrap();
     for heading in [
@@ -88,7 +88,7 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
 #[test]
 fn the_page_needs_nothing_else_and_is_the_same_every_time() {
     let bench = Bench::new();
-    plausible_study::write_directory(&bench.path("six"), &plausible_study::table(&["shapes"], 3, 3));
+    table_study::write_directory(&bench.path("six"), &table_study::table(&["shapes"], 3, 3));
     bench.expect(&["study", "report", "six", "--quiet", "-o", "one.html"], 0, &[]);
     bench.expect(&["study", "report", "six", "--quiet", "-o", "two.html"], 0, &[]);
     let html = fs::read_to_string(bench.path("one.html")).unwrap();
@@ -108,7 +108,7 @@ fn the_page_needs_nothing_else_and_is_the_same_every_time() {
 #[test]
 fn a_page_is_not_written_over_another_file() {
     let bench = Bench::new();
-    plausible_study::write_directory(&bench.path("small"), &by_hand());
+    table_study::write_directory(&bench.path("small"), &by_hand());
     fs::write(bench.path("mine.html"), "my notes").unwrap();
     bench.expect(
         &["study", "report", "small", "--quiet", "-o", "mine.html", "--overwrite"],
@@ -151,7 +151,7 @@ fn published_means_stand_beside_the_runs_of_the_same_setting() {
     assert!(html.contains("2 rows from paper."));
     // Once in the box plot of methods, once in that of settings.
     assert_eq!(html.matches("class=\"published\"").count(), 2);
-    assert!(html.contains("<td class=\"number\">0.420 ± 0.050</td>"));
+    assert!(html.contains("0.005 ± 0.007 <span class=\"faint\">0.420 ± 0.050</span>"));
     // Own runs are not mixed with published ones.
     assert!(html.contains("<dt>runs</dt><dd>12</dd>") && html.contains("0.005 ± 0.007"));
 }
@@ -160,7 +160,7 @@ fn published_means_stand_beside_the_runs_of_the_same_setting() {
 #[test]
 fn ten_thousand_runs_make_a_page_of_bounded_size() {
     let data = ["dsprites", "color_dsprites", "noisy_dsprites", "scream_dsprites", "smallnorb", "cars3d"];
-    let table = plausible_study::table(&data, 6, 50);
+    let table = table_study::table(&data, 6, 50);
     assert_eq!(table.rows.len(), 10_800);
     let html = page::write("large", table, &[]).unwrap();
     assert!(html.len() < 20_000_000, "{} bytes", html.len());

@@ -4,10 +4,10 @@ use super::best::with_deviation;
 use super::chapter::{Block, Cell, Chapter, TextTable};
 use super::names::{counted, listed, name};
 use super::subject::{Published, Subject};
-use crate::report::axis::number;
 use crate::report::labelled::{self, Axes, LabelledPoint, LabelledSeries};
 use crate::report::svg::Svg;
 use crate::study::analysis::groups::{Group, Part, groups};
+use crate::study::analysis::settings::value_label;
 use crate::study::analysis::statistics::Mean;
 
 /// Settings that both have, side by side. Nothing if nothing was imported.
@@ -38,7 +38,10 @@ pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
              agree, the number on the axis below is the number on the left.",
             charts.collect(),
         ));
-        blocks.push(Block::Table(format!("Both in numbers{on}"), table(&pairs)));
+        blocks.push(Block::Table(
+            format!("Both in numbers{on}: this study, and published below"),
+            table(&pairs, sources.len()),
+        ));
     }
     let read = counted(subject.table.select(|row| row.source.is_some()).len(), "row");
     let mut introduction = format!("{read} from {}.", listed(&sources));
@@ -56,6 +59,8 @@ pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
 struct Pair {
     method: String,
     setting: String,
+    /// Its hyper-parameter alone.
+    value: String,
     own: Mean,
     other: Published,
 }
@@ -64,12 +69,16 @@ fn pairs(subject: &Subject<'_>, data: &str, own: &[Group], key: &str) -> Vec<Pai
     let mut found = Vec::new();
     for group in own {
         let [method, setting] = group.labels.as_slice() else { continue };
-        let Some(mean) = Mean::of(&subject.values(&group.rows, key)) else { continue };
-        for other in
-            subject.published(data, method, key).into_iter().filter(|other| other.setting == *setting)
-        {
-            found.push(Pair { method: method.clone(), setting: setting.clone(), own: mean, other });
-        }
+        let Some(own) = Mean::of(&subject.values(&group.rows, key)) else { continue };
+        let value = group.setting.as_ref().and_then(|setting| setting.values.first()).map(|(_, value)| value);
+        let published = subject.published(data, method, key);
+        found.extend(published.into_iter().filter(|other| other.setting == *setting).map(|other| Pair {
+            method: method.clone(),
+            setting: setting.clone(),
+            value: value_label(value),
+            own,
+            other,
+        }));
     }
     found
 }
@@ -81,7 +90,7 @@ fn chart(subject: &Subject<'_>, key: &str, pairs: &[Pair]) -> Svg {
             x: pair.other.mean.mean,
             y: pair.own.mean,
             interval: pair.own.confidence(),
-            label: pair.setting.clone(),
+            label: pair.value.clone(),
             words: pair.other.source.clone(),
         };
         match series.iter_mut().find(|series| series.name == pair.method) {
@@ -97,30 +106,28 @@ fn chart(subject: &Subject<'_>, key: &str, pairs: &[Pair]) -> Svg {
     labelled::draw(Axes { vertical: &name(key), horizontal: "published" }, &series)
 }
 
-/// A row for each setting and source; for each number, ours and theirs.
-fn table(pairs: &[(String, Vec<Pair>)]) -> TextTable {
+/// A row for each setting and source, a column for each number: ours, and below it theirs.
+fn table(pairs: &[(String, Vec<Pair>)], sources: usize) -> TextTable {
     let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
     for (column, (_, pairs)) in pairs.iter().enumerate() {
         for pair in pairs {
-            let title = format!("{} {} ({})", pair.method, pair.setting, pair.other.source);
+            let mut title = format!("{} {}", pair.method, pair.setting).trim_end().to_owned();
+            if sources > 1 {
+                title = format!("{title} ({})", pair.other.source);
+            }
             let place = rows.iter().position(|(known, _)| *known == title).unwrap_or_else(|| {
                 rows.push((title, Vec::new()));
                 rows.len() - 1
             });
             let cells = &mut rows[place].1;
-            cells.resize(2 * column, Cell::plain("–"));
-            cells.push(Cell::plain(with_deviation(&pair.own)));
-            let spread = if pair.other.mean.deviation.is_finite() {
-                with_deviation(&pair.other.mean)
-            } else {
-                number(pair.other.mean.mean)
-            };
-            cells.push(Cell::plain(spread));
+            cells.resize(column, Cell::plain("–"));
+            let (text, faint) = (with_deviation(&pair.own), with_deviation(&pair.other.mean));
+            cells.push(Cell { text, faint, best: false });
         }
     }
     for (_, cells) in &mut rows {
-        cells.resize(2 * pairs.len(), Cell::plain("–"));
+        cells.resize(pairs.len(), Cell::plain("–"));
     }
-    let columns = pairs.iter().flat_map(|(key, _)| [name(key), "published".to_owned()]);
+    let columns = pairs.iter().map(|(key, _)| name(key));
     TextTable { columns: std::iter::once("Setting".to_owned()).chain(columns).collect(), rows, words: false }
 }

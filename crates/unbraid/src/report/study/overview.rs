@@ -7,8 +7,9 @@ use crate::report::html::escape;
 use crate::report::sheet::thousands;
 use crate::run::State;
 use crate::study::Row;
-use crate::study::analysis::settings::value_label;
+use crate::study::analysis::settings::{as_number, value_label};
 use serde_json::Value;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -146,6 +147,11 @@ fn settings(subject: &Subject<'_>) -> TextTable {
                 values.push(value);
             }
         }
+        // Several methods may have listed numbers of one key; words stay in the order in which they came.
+        values.sort_by(|a, b| match (as_number(a), as_number(b)) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => Ordering::Equal,
+        });
         values.into_iter().map(|value| value_label(Some(value))).collect::<Vec<String>>()
     };
     let distinct = |part: fn(&Row) -> Option<String>| {

@@ -1,4 +1,4 @@
-//! Studies without training: tables of plausible numbers, and directories that hold them.
+//! Studies made from a table: plausible numbers of six methods, and a directory that holds the rows of any table.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use serde_json::{Value, json};
