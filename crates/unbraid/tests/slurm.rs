@@ -62,8 +62,7 @@ impl Trial<'_> {
     fn wait_for_work(&self, number: usize) -> u32 {
         self.wait(&format!("run {number} at work"), || {
             let status = self.status(number)?;
-            let has_begun =
-                fs::metadata(self.run(number).join("metrics.jsonl")).is_ok_and(|rows| rows.len() > 0);
+            let has_begun = !self.bench.text(number, "metrics.jsonl").is_empty();
             (status.state == State::Running && has_begun).then_some(status.pid)
         })
     }
@@ -72,12 +71,17 @@ impl Trial<'_> {
         self.wait("an empty queue", || self.cluster.queue().is_empty().then_some(()));
     }
 
-    /// Waits until squeue shows a task in a state; with an empty one, until it shows it no more.
-    fn wait_for_state(&self, task: &str, wanted: &str) {
-        self.wait(&format!("{task} to be `{wanted}`"), || {
-            let queue = self.cluster.queue();
-            let state = queue.iter().find(|(job, _)| job == task).map_or("", |(_, state)| state);
-            (state == wanted).then_some(())
+    /// Waits until a run has written a checkpoint because it was asked to end; its diary remembers that.
+    fn wait_for_save(&self, number: usize) {
+        self.wait(&format!("run {number} to be saved"), || {
+            self.bench.text(number, "run.log").contains("interrupted by SIGTERM").then_some(())
+        });
+    }
+
+    /// Waits until squeue shows a task no more.
+    fn wait_for_end(&self, task: &str) {
+        self.wait(&format!("the end of {task}"), || {
+            self.cluster.queue().iter().all(|(job, _)| job != task).then_some(())
         });
     }
 
@@ -150,27 +154,28 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
         fs::read_to_string(&output).ok().filter(|text| text.contains("are saved and stopped"))
     });
     signal("CONT", &process.to_string());
-    study.wait("run 1 to be saved", || study.status(1)?.was_interrupted().then_some(()));
-    study.wait_for_state(&task(1), "PENDING");
-    study.slurm("scontrol", &["update", &format!("JobId={}", task(1)), "TimeLimit=60"]);
+    study.wait_for_save(1);
+    // More time for its next turn. While it is on its way back into the queue, Slurm refuses to change it.
+    let more = ["update", &format!("JobId={}", task(1)), "TimeLimit=60"];
+    study.wait("more time", || cluster.slurm("scontrol", &more).status.success().then_some(()));
 
     // A task is cancelled, and stays so.
     release(2);
     study.wait_for_work(2);
     study.slurm("scancel", &[&task(2)]);
-    study.wait("run 2 to be saved", || study.status(2)?.was_interrupted().then_some(()));
-    study.wait_for_state(&task(2), "");
+    study.wait_for_save(2);
+    study.wait_for_end(&task(2));
 
     // A task is requeued by somebody.
     release(3);
     study.wait_for_work(3);
     study.slurm("scontrol", &["requeue", &task(3)]);
-    study.wait("run 3 to be saved", || study.status(3)?.was_interrupted().then_some(()));
+    study.wait_for_save(3);
 
     // The task itself is killed, and with it what the run needs to go on.
     release(4);
     signal("KILL", &parent(study.wait_for_work(4)).to_string());
-    study.wait_for_state(&task(4), "");
+    study.wait_for_end(&task(4));
 
     release(5);
     study.wait_for_empty_queue();
