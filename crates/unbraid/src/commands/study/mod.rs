@@ -12,6 +12,8 @@ pub mod table;
 pub mod work;
 
 use crate::failure::Outcome;
+use crate::study::{Manifest, StudyDirectory, plan::check_current};
+use crate::terminal::log_line;
 use clap::{Subcommand, ValueEnum};
 
 /// How an answer is printed.
@@ -66,4 +68,13 @@ pub fn run(command: StudyCommand) -> Outcome {
         StudyCommand::Report(args) => report::run(&args),
         StudyCommand::Work(args) => work::run(&args),
     }
+}
+
+/// The planned runs of a study. Says so if `study.toml` has changed since they were planned.
+fn planned_runs(study: &StudyDirectory) -> Outcome<Manifest> {
+    let manifest = study.read_manifest()?;
+    if let Some(warning) = check_current(study, &manifest)? {
+        log_line(&format!("warning: {warning}"));
+    }
+    Ok(manifest)
 }

@@ -55,7 +55,7 @@ const TOLD: usize = 10;
 pub fn run(args: &RunArgs) -> Outcome {
     let interrupt = Interrupt::listen_patiently()?;
     let study = StudyDirectory::open(&args.study)?;
-    let manifest = study.read_manifest()?;
+    let manifest = super::planned_runs(&study)?;
     let entries = selected(&manifest, args)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options { jobs: args.jobs.map_or(cores, usize::from), retry_failed: args.retry_failed };

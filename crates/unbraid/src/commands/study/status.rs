@@ -38,7 +38,7 @@ const NAMED: usize = 20;
 /// If there is no such study or it has not been planned.
 pub fn run(args: &StatusArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
-    let manifest = study.read_manifest()?;
+    let manifest = super::planned_runs(&study)?;
     let standings = overview(&study, &manifest, &slurm::queued(&study).into_keys().collect());
     let status = StudyStatus { study: &study, manifest: &manifest, standings: &standings };
     print(&match args.format {

@@ -87,7 +87,7 @@ const RESERVED: [&str; 8] = ["--array", "-a", "--job-name", "-J", "--parsable", 
 pub fn run(args: &SubmitArgs) -> Outcome {
     let resources = args.slurm.resources(args.engine)?;
     let study = StudyDirectory::open(&args.study)?;
-    let manifest = study.read_manifest()?;
+    let manifest = super::planned_runs(&study)?;
     if let Some(only) = &args.only {
         only.check_against(manifest.entries.len(), "--only")?;
     }

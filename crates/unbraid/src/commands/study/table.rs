@@ -45,7 +45,7 @@ pub fn run(args: &TableArgs) -> Outcome {
         }
     };
     let study = StudyDirectory::open(&args.study)?;
-    let results = Results::of_runs(&study, &study.read_manifest()?);
+    let results = Results::of_runs(&study, &super::planned_runs(&study)?);
     warn(&results.warnings);
     let Some((path, format)) = output else {
         return Ok(table_files::write_csv(&results.table, BufWriter::new(std::io::stdout().lock()))?);

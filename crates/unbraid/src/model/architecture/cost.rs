@@ -78,8 +78,9 @@ mod tests {
     /// Layer by layer by hand for 64x64x1 and ten units: convolutions 32*32*32*16, 16*16*32*32*16, 8*8*64*32*16,
     /// 4*4*64*64*16; FC 1024*256; heads 256*20; FC 10*256 and 256*1024; transposed: the convolutions backwards.
     #[test]
-    fn the_default_network_is_counted_as_by_hand() {
-        let config = Source::default().resolve().unwrap();
+    fn the_network_conv_is_counted_as_by_hand() {
+        let preset = Some("shapes/beta-vae".to_owned());
+        let config = Source { preset, ..Source::default() }.resolve().unwrap();
         let blueprint = Blueprint::new(&config.model, ImageShape::new(64, 64, 1)).unwrap();
         let convolutions = 524_288 + 4_194_304 + 2_097_152 + 1_048_576;
         let linear = 262_144 + 5_120 + 2_560 + 262_144;
