@@ -245,6 +245,9 @@ impl Job<'_> {
             run.write_config(config)?;
         }
         let reported = finish(Wanted { evaluation: false, ..missing });
+        if let (Err(_), Err(second)) = (&scored, &reported) {
+            log_line(&format!("error: {second}"));
+        }
         scored.and(reported)
     }
 }
