@@ -54,6 +54,11 @@ struct Record {
     numbers: Vec<(String, f64)>,
 }
 
+/// A run that was asked to stop has not failed: like one whose process is gone, it is on its way.
+fn state_of(status: &Status) -> State {
+    if status.was_interrupted() { State::Running } else { status.state }
+}
+
 impl Record {
     /// What the directory of a run says, and what of it is damaged.
     fn read(entry: &Entry, path: &Path) -> (Self, Vec<String>) {
@@ -64,7 +69,7 @@ impl Record {
         let mut row = Row {
             number: Some(entry.number),
             hash: Some(entry.hash.clone()),
-            state: status.as_ref().map_or(State::Queued, |status| status.state),
+            state: status.as_ref().map_or(State::Queued, state_of),
             step: status.as_ref().map(|status| status.step),
             seed: Some(config.seed),
             ..Row::named(
