@@ -160,8 +160,7 @@ fn seed_spread(subject: &Subject<'_>, rows: &[usize], key: &str) -> Option<f64> 
 
 /// Whether a good run of the worst method beats a bad run of the best.
 fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
-    let mut reversed = Vec::new();
-    let mut compared = 0;
+    let (mut reversed, mut compared) = (0, 0);
     for key in keys {
         for data in &subject.data {
             let rows = subject.rows_on(data);
@@ -179,22 +178,18 @@ fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
             } else {
                 worst_high > best_low
             };
-            if beaten {
-                reversed.push(key.as_str());
-            }
+            reversed += usize::from(beaten);
         }
     }
     if compared == 0 {
         return None;
     }
-    let count = reversed.len();
-    reversed.dedup();
     let what = if subject.data.len() > 1 { "comparison" } else { "score" };
-    Some(if count == 0 {
+    Some(if reversed == 0 {
         "The luckiest run of the worst method never beats the unluckiest of the best one.".to_owned()
     } else {
         format!(
-            "A lucky run of the worst method beats an unlucky run of the best one in {count} of {}.",
+            "A lucky run of the worst method beats an unlucky run of the best one in {reversed} of {}.",
             counted(compared, what)
         )
     })
