@@ -5,10 +5,10 @@ use crate::files::{self, Existing};
 use crate::report::document::check_page;
 use crate::report::page::run_name;
 use crate::report::study::page;
-use crate::study::StudyDirectory;
 use crate::study::analysis::quantities::UDR;
 use crate::study::results::Results;
 use crate::study::udr::{Limits, study_udr};
+use crate::study::{Definition, StudyDirectory};
 use crate::terminal::{TerminalProgress, log_line};
 use clap::Args;
 use std::io::Write;
@@ -50,7 +50,9 @@ pub fn run(args: &ReportArgs) -> Outcome {
         table.set_numbers(UDR, &found.values);
     }
     notes.extend(found.notes);
-    let html = page::write(&run_name(study.path()), table, &notes)?;
+    // A page may be wanted of a study whose description is damaged by now.
+    let name = Definition::read(&study).ok().and_then(|definition| definition.name);
+    let html = page::write(&name.unwrap_or_else(|| run_name(study.path())), table, &notes)?;
     files::write(&out, existing, |file| file.write_all(html.as_bytes()))?;
     if !args.quiet {
         for note in &notes {
