@@ -64,7 +64,8 @@ fn gradients_pass_through_samples() {
 
 fn network(architecture: &str, latents: &str, images: ImageShape) -> Network {
     let assignments = vec![format!("model.architecture={architecture}"), format!("model.latents={latents}")];
-    let config = Source { assignments, ..Source::default() }.resolve().unwrap();
+    let preset = Some("shapes/beta-vae".to_owned());
+    let config = Source { preset, assignments, ..Source::default() }.resolve().unwrap();
     Network::new(&config.model, images, 0, &Device::flex().autodiff()).unwrap()
 }
 

@@ -18,7 +18,8 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
             None => message,
         };
     }
-    let is_of_value = ["invalid type", "invalid value"].iter().any(|kind| error.message().starts_with(kind));
+    // Whatever is not about a key or a word that should or should not be there is about a value.
+    let is_of_value = !["unknown", "missing"].iter().any(|kind| error.message().starts_with(kind));
     match culprit(merged, &place, &error.to_string()).filter(|_| is_of_value) {
         Some(key) => message.replacen(&place, &format!("{place}.{key}"), 1),
         None => message,

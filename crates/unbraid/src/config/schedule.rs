@@ -139,8 +139,11 @@ mod tests {
     use crate::config::{ObjectiveConfig, Source};
 
     fn beta(assignment: &str) -> std::result::Result<Schedule, String> {
-        let source =
-            Source { assignments: vec![format!("objective.beta={assignment}")], ..Source::default() };
+        let source = Source {
+            preset: Some("shapes/beta-vae".to_owned()),
+            assignments: vec![format!("objective.beta={assignment}")],
+            ..Source::default()
+        };
         match source.resolve().map_err(|error| error.to_string())?.objective {
             ObjectiveConfig::BetaVae { beta } => Ok(beta),
             other => panic!("{other:?}"),

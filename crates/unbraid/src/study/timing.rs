@@ -236,7 +236,7 @@ mod tests {
     }
 
     const TINY: &str = r#"
-        base = "default"
+        base = "shapes/beta-vae"
         seeds = 2
         [set]
         data = "shapes(scales=2, orientations=2, positions=4)"
