@@ -179,6 +179,10 @@ fn merge_at(path: &mut Vec<String>, below: &mut Table, above: Table) {
 }
 
 fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
+    // A whole schedule is one value: the `start` of an earlier one means nothing to it.
+    if ["from", "to"].iter().all(|key| new.contains_key(*key)) {
+        return true;
+    }
     let component = COMPONENTS.iter().any(|component| path == *component);
     let renamed = new.get("name").is_some_and(|name| old.get("name") != Some(name));
     let moved = path == ["data"] && new.contains_key("path") && !new.contains_key("name") && is_made(old);

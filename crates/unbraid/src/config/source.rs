@@ -115,6 +115,24 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_schedule_replaces_another_and_a_part_of_one_does_not() {
+        let beta = |second: &str| {
+            let first =
+                "objective={ name = \"beta-vae\", beta = { from = 8, to = 3, start = 100, end = 200 } }";
+            set(&[first, second]).unwrap().objective
+        };
+        let whole = |text: &str| {
+            set(&[&format!("objective={{ name = \"beta-vae\", beta = {text} }}")]).unwrap().objective
+        };
+        assert_eq!(
+            beta("objective.beta={ from = 0, to = 4, end = 50 }"),
+            whole("{ from = 0, to = 4, end = 50 }")
+        );
+        assert_eq!(beta("objective.beta.to=2"), whole("{ from = 8, to = 2, start = 100, end = 200 }"));
+        assert_eq!(beta("objective.beta=4"), whole("4.0"));
+    }
+
+    #[test]
     fn epochs_take_the_place_of_steps() {
         let config = set(&["training.steps=5", "training.epochs=2"]).unwrap();
         assert_eq!((config.training.steps, config.training.epochs), (None, Some(2)));
