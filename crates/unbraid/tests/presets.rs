@@ -82,7 +82,7 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("burgess/beta-tcvae", &[("objective.alpha", "1"), ("objective.beta", "6.4"), ("objective.gamma.to", "1"), ("objective.gamma.end", "10000"), ("optimizer.learning_rate", "5e-4")]),
     ("chen/beta-tcvae", &[("objective.beta", "6"), ("objective.estimator", "mws"), ("training.batch_size", "2048"), ("training.epochs", "50"), ("optimizer.learning_rate", "1e-3"), ("model.architecture.encoder", "[1200, 1200]")]),
     ("pca", &[("objective.name", "pca"), ("model.architecture", "linear"), ("training.steps", "1")]),
-    ("default", &[("objective.name", "beta-tcvae")]),
+    ("default", &[("objective.name", "beta-vae"), ("objective.beta.from", "30")]),
     ("shapes/beta-vae", &[("objective.name", "beta-vae"), ("model.architecture", "conv")]),
 ];
 

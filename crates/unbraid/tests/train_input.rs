@@ -124,7 +124,7 @@ fn the_configuration_is_printed_and_every_run_gets_a_name_of_its_own() {
     let output = bench.unbraid(&["train", "--print-config", "--set", "objective.beta=7"]).output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("beta = 7.0") && text.contains("name = \"beta-tcvae\""), "{text}");
+    assert!(text.contains("beta = 7.0") && text.contains("name = \"beta-vae\""), "{text}");
     let short = ["train", "--config", "tiny.toml", "--set", "training.steps=2"];
     for name in ["shapes-beta-vae-seed5", "shapes-beta-vae-seed5-2"] {
         let output = bench.unbraid(&short).output().unwrap();

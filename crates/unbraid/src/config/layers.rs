@@ -251,7 +251,7 @@ mod tests {
                 matches!(config.objective, ObjectiveConfig::BetaTcvae { beta, .. } if beta == 6.0.into())
             );
         }
-        let mut layers = Layers::of_preset("default").unwrap();
+        let mut layers = Layers::of_preset("shapes/beta-vae").unwrap();
         layers.put(keys(&[("data.positions", 8.into()), ("data", "shapes".into())]));
         assert_eq!(layers.resolve().unwrap().data.to_string(), "shapes(orientations=10, positions=8)");
         for key in ["", "objective.", ".beta", "a..b"] {

@@ -75,7 +75,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("mathieu/fashion-mnist-sparse", "mathieu-fashion-mnist-sparse.toml", MATHIEU, "the public code on FashionMNIST, sparse prior"),
     preset!("mathieu/pinwheel", "mathieu-pinwheel.toml", MATHIEU, "section 6.2, pinwheel, mixture prior"),
     preset!("mathieu/student-t", "mathieu-student-t.toml", MATHIEU, "section 6.1, 2D Shapes, Student-t prior"),
-    preset!("shapes/beta-vae", "shapes-beta-vae.toml", UNBRAID, "a plain beta-VAE on the images of `default`"),
+    preset!("shapes/beta-vae", "shapes-beta-vae.toml", UNBRAID, "a plain beta-VAE with the network `conv`"),
     preset!("thesis/beta-tcvae", "thesis-beta-tcvae.toml", MUSHOM, "Tables 5.1, 5.2 and 5.4, beta-TCVAE"),
     preset!("thesis/beta-vae", "thesis-beta-vae.toml", MUSHOM, "Tables 5.1, 5.2, 5.3 and 5.4, beta-VAE"),
     preset!("thesis/dip-vae", "thesis-dip-vae.toml", MUSHOM, "Tables 5.1, 5.2 and 5.4, DIP-VAE"),
