@@ -45,6 +45,9 @@ impl Stream {
     }
 }
 
+/// Temporary alias.
+pub type Position = Moment;
+
 /// One position of a [`Stream`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {

@@ -1,9 +1,9 @@
-//! Writing files so that no reader ever sees half of one, and nothing is replaced by accident.
+//! Files that no reader ever sees half of, and that never replace another by accident.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 /// Whether a file that is already there may be replaced.
@@ -16,7 +16,7 @@ pub enum Existing {
 }
 
 impl Existing {
-    /// From a `--overwrite` flag.
+    /// From an `overwrite` flag.
     pub fn from_flag(overwrite: bool) -> Self {
         if overwrite { Self::Replace } else { Self::Keep }
     }
@@ -26,98 +26,76 @@ impl Existing {
 ///
 /// # Errors
 /// If the file exists and is to be kept, is a directory, or its directory is missing.
-pub fn check_output(path: &Path, existing: Existing) -> Outcome {
+pub fn check_output(path: &Path, existing: Existing) -> Result {
+    let path_buf = || path.to_owned();
     if path.is_dir() {
-        return Err(Failure::input(format!(
-            "{}: found a directory, expected a file to write",
-            path.display()
-        )));
+        return Err(Error::IsDirectory { path: path_buf() });
     }
     if existing == Existing::Keep && path.exists() {
-        return Err(Failure::input(format!(
-            "{}: the file exists\nhint: --overwrite replaces it",
-            path.display()
-        )));
+        return Err(Error::FileExists { path: path_buf() });
     }
-    let directory = directory_of(path);
-    if !directory.is_dir() {
-        return Err(Failure::input(format!("{}: its directory does not exist", path.display())));
+    if !directory_of(path).is_dir() {
+        return Err(Error::NoDirectory { path: path_buf() });
     }
     Ok(())
 }
 
-/// The same, and that a file can be made where it is to be.
+/// As [`check_output`], and tries to create a file beside the output.
 ///
 /// # Errors
-/// As [`check_output`], and if the system refuses a new file beside it.
-pub fn probe_output(path: &Path, existing: Existing) -> Outcome {
+/// As [`check_output`], and if the system refuses a new file there.
+pub fn probe_output(path: &Path, existing: Existing) -> Result {
     check_output(path, existing)?;
     let temporary = temporary_beside(path);
-    let made = File::create(&temporary).and_then(|_| fs::remove_file(&temporary));
-    made.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))
+    let created = File::create(&temporary).and_then(|_| fs::remove_file(&temporary));
+    created.map_err(Error::io(path, "write it"))
 }
 
-/// Why a file did not come to its end.
+/// Why the content of a file is not complete.
 #[derive(Debug)]
-pub enum Broken {
+pub enum ContentError<E> {
     /// It could not be written.
     Write(io::Error),
-    /// What was to be written could not be made.
-    Content(Failure),
+    /// It could not be computed.
+    Compute(E),
 }
 
-impl From<io::Error> for Broken {
+impl<E> From<io::Error> for ContentError<E> {
     fn from(error: io::Error) -> Self {
         Self::Write(error)
     }
 }
 
-impl From<Failure> for Broken {
-    fn from(failure: Failure) -> Self {
-        Self::Content(failure)
-    }
-}
-
-/// The writer of CSV only fails where writing does: every record has as many fields as the first.
-impl From<csv::Error> for Broken {
+/// A CSV writer fails only where writing does: every record has as many fields as the first.
+impl<E> From<csv::Error> for ContentError<E> {
     fn from(error: csv::Error) -> Self {
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => Self::Write(error),
-            other => Self::Content(Failure::run(format!("cannot write CSV: {other:?}"))),
-        }
+        Self::Write(match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            other => io::Error::other(format!("not a CSV record: {other:?}")),
+        })
     }
 }
 
-/// For what goes to standard output.
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Write(error) => error.into(),
-            Broken::Content(failure) => failure,
-        }
-    }
-}
-
-/// As [`write()`], for content that is made on the way and may fail for reasons of its own.
+/// As [`write()`], for content that is computed while it is written and may fail for reasons of its own.
 ///
 /// # Errors
-/// As [`write()`], and what `content` fails with.
-pub fn write_made(
+/// As [`write()`], and the error of `content`.
+pub fn write_computed<E: From<Error>>(
     path: &Path,
     existing: Existing,
-    content: impl FnOnce(&mut BufWriter<File>) -> Result<(), Broken>,
-) -> Outcome {
+    content: impl FnOnce(&mut BufWriter<File>) -> Result<(), ContentError<E>>,
+) -> Result<(), E> {
     let mut failed = None;
     let written = write(path, existing, |file| {
-        content(file).map_err(|broken| match broken {
-            Broken::Write(error) => error,
-            Broken::Content(failure) => {
-                failed = Some(failure);
-                io::Error::other("its content could not be made")
+        content(file).map_err(|error| match error {
+            ContentError::Write(error) => error,
+            ContentError::Compute(error) => {
+                failed = Some(error);
+                io::Error::other("the content could not be computed")
             }
         })
     });
-    failed.map_or(written, Err)
+    failed.map_or_else(|| written.map_err(E::from), Err)
 }
 
 /// Writes a file under a temporary name beside it, flushes it to disk, and renames it.
@@ -128,11 +106,9 @@ pub fn write(
     path: &Path,
     existing: Existing,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Outcome {
+) -> Result {
     check_output(path, existing)?;
-    write_through_temporary(path, content).map_err(|error| {
-        Failure::Run(anyhow::Error::from(error).context(format!("cannot write {}", path.display())))
-    })
+    write_through_temporary(path, content).map_err(Error::write(path))
 }
 
 fn write_through_temporary(
@@ -183,20 +159,11 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// Prints to standard output; a reader that has gone away ends the command quietly.
-///
-/// # Errors
-/// If standard output cannot be written.
-pub fn print(text: &str) -> Outcome {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::error_chain;
+    use std::io::Write;
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {
@@ -207,7 +174,8 @@ mod tests {
             file.write_all(b"new")?;
             Err(io::Error::other("the disk is full"))
         });
-        assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+        let expected = format!("cannot write {}: the disk is full", path.display());
+        assert_eq!(error_chain(&failed.unwrap_err()), expected);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }

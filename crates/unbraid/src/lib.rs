@@ -1,23 +1,23 @@
-//! unbraid learns disentangled representations with variational autoencoders, measures them, and shows them.
-//!
-//! The library holds what the command does; `ARCHITECTURE.md` in the repository shows its rooms and how data flows
-//! through them.
+#![doc = include_str!("../README.md")]
 
-pub mod apply;
-pub mod cli;
-pub mod commands;
 pub mod config;
+mod device;
+mod error;
 pub mod evaluate;
-pub mod failure;
 pub mod files;
+pub mod inference;
 pub mod model;
 pub mod objective;
-pub mod optimizer;
+mod observer;
+mod optimizer;
 pub mod prior;
-pub mod report;
 pub mod run;
-pub mod study;
-pub mod terminal;
 pub mod train;
 
-pub use run::Run;
+pub use config::Config;
+pub use device::Device;
+pub use error::{AfterTraining, BoxedError, Error, ErrorKind, Result, error_chain};
+pub use observer::{Encoding, Observer, TrainingStart};
+pub use run::{Run, Session};
+pub use unbraid_data as data;
+pub use unbraid_metrics as metrics;

@@ -2,7 +2,8 @@
 //! term of an objective can have an optimiser of its own.
 
 use crate::config::OptimizerConfig;
-use crate::model::{ModelError, NamedParameter, StateTensor, matched};
+use crate::error::Result;
+use crate::model::{NamedParameter, StateTensor, matched};
 use burn::tensor::Gradients;
 use rayon::prelude::*;
 use unbraid_kernels::{AdamStep, adam_step};
@@ -12,7 +13,7 @@ const CHUNK: usize = 1 << 15;
 
 /// The optimiser.
 #[derive(Debug)]
-pub struct Adam {
+pub(crate) struct Adam {
     config: OptimizerConfig,
     /// In the order of the parameters.
     moments: Vec<Moments>,
@@ -29,7 +30,7 @@ struct Moments {
 
 impl Adam {
     /// An optimiser before its first step.
-    pub fn new(config: &OptimizerConfig, parameters: &[&dyn NamedParameter]) -> Self {
+    pub(crate) fn new(config: &OptimizerConfig, parameters: &[&dyn NamedParameter]) -> Self {
         let moments = parameters.iter().map(|parameter| {
             let zeros = vec![0.0; parameter.shape().iter().product()];
             let largest = config.amsgrad.then(|| zeros.clone());
@@ -39,7 +40,7 @@ impl Adam {
     }
 
     /// Moves every parameter that has a gradient: Kingma & Ba 2015, Algorithm 1, in PyTorch's form.
-    pub fn step(&mut self, parameters: Vec<&mut dyn NamedParameter>, gradients: &mut Gradients) {
+    pub(crate) fn step(&mut self, parameters: Vec<&mut dyn NamedParameter>, gradients: &mut Gradients) {
         self.steps += 1;
         let settings = AdamStep {
             learning_rate: self.config.learning_rate,
@@ -61,12 +62,12 @@ impl Adam {
     }
 
     /// The number of steps that bias correction counts.
-    pub fn set_steps_done(&mut self, steps: u64) {
+    pub(crate) fn set_steps_done(&mut self, steps: u64) {
         self.steps = steps;
     }
 
     /// The moments by parameter: `adam.first.<name>`, `adam.second.<name>` and, for AMSGrad, `adam.largest.<name>`.
-    pub fn state(&self, parameters: &[&dyn NamedParameter]) -> Vec<StateTensor> {
+    pub(crate) fn state(&self, parameters: &[&dyn NamedParameter]) -> Vec<StateTensor> {
         let mut state = Vec::new();
         for (parameter, moments) in parameters.iter().zip(&self.moments) {
             let tensor = |part: &str, values: &[f32]| {
@@ -87,11 +88,11 @@ impl Adam {
     ///
     /// # Errors
     /// If it belongs to another model or another kind of Adam.
-    pub fn set_state(
+    pub(crate) fn set_state(
         &mut self,
         parameters: &[&dyn NamedParameter],
         state: Vec<StateTensor>,
-    ) -> Result<Vec<StateTensor>, ModelError> {
+    ) -> Result<Vec<StateTensor>> {
         let (ours, rest) = state.into_iter().partition(|tensor| tensor.name.starts_with("adam."));
         let mut values = matched(&self.state(parameters), ours)?.into_iter();
         let mut next = || values.next().map(|values| values.as_floats().to_vec()).unwrap_or_default();

@@ -1,13 +1,12 @@
 //! Numbers that cannot be right are refused before any work starts.
 
 use super::{
-    ArchitectureConfig, Config, ConfigError, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig,
-    OptimizerConfig, Output, PriorConfig, Scale,
+    ArchitectureConfig, Config, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig, OptimizerConfig,
+    Output, PriorConfig, Scale,
 };
+use crate::error::{Error, Result};
 use unbraid_data::DataSet;
 use unbraid_metrics::registry;
-
-pub(super) type Result<T = ()> = std::result::Result<T, ConfigError>;
 
 impl Config {
     /// Checks every value that can be judged without the data.
@@ -30,7 +29,7 @@ impl Config {
     pub fn check_against(&self, data: &dyn DataSet) -> Result {
         let batch = self.training.batch_size;
         if batch > data.len() {
-            return Err(ConfigError::value(
+            return Err(Error::value(
                 "training.batch_size",
                 batch,
                 format!("at most {}, the number of images of `{}`", data.len(), data.name()),
@@ -42,7 +41,7 @@ impl Config {
         let needy = |name: &&String| registry::find(name).is_ok_and(|metric| metric.needs.factors);
         if let Some(name) = names.iter().find(needy).filter(|_| !has_factors) {
             let expected = format!("metrics without factors, since `{}` has none", data.name());
-            return Err(ConfigError::value("evaluation.metrics", name, expected));
+            return Err(Error::value("evaluation.metrics", name, expected));
         }
         Ok(())
     }
@@ -51,7 +50,7 @@ impl Config {
         let model = &self.model;
         check_latents(&model.latents)?;
         if !model.latents.categorical.is_empty() && !self.objective.takes_categorical_units() {
-            return Err(ConfigError::value(
+            return Err(Error::value(
                 "model.latents.categorical",
                 format!("{:?}", model.latents.categorical),
                 format!("[], since `{}` is defined for continuous units only", self.objective.name()),
@@ -64,7 +63,7 @@ impl Config {
                     if widths.is_empty() || widths.contains(&0) {
                         let key = format!("model.architecture.{key}");
                         let found = format!("{widths:?}");
-                        return Err(ConfigError::value(key, found, "one width or more, each at least 1"));
+                        return Err(Error::value(key, found, "one width or more, each at least 1"));
                     }
                 }
             }
@@ -87,7 +86,7 @@ impl Config {
     fn check_pca(&self) -> Result {
         let ObjectiveConfig::Pca { images } = &self.objective else { return Ok(()) };
         let refuse = |key: &str, found: &str, expected: &str| {
-            Err(ConfigError::value(key, found, format!("{expected}, since the objective is `pca`")))
+            Err(Error::value(key, found, format!("{expected}, since the objective is `pca`")))
         };
         let model = &self.model;
         if model.architecture != (ArchitectureConfig::Linear {}) {
@@ -121,7 +120,7 @@ impl Config {
         positive(&key("learning_rate"), optimizer.learning_rate)?;
         for (name, beta) in [("beta1", optimizer.beta1), ("beta2", optimizer.beta2)] {
             if !(0.0..1.0).contains(&beta) {
-                return Err(ConfigError::value(key(name), beta, "a number from 0 to below 1"));
+                return Err(Error::value(key(name), beta, "a number from 0 to below 1"));
             }
         }
         not_negative(&key("epsilon"), optimizer.epsilon)?;
@@ -135,10 +134,10 @@ impl Config {
             (Some(steps), None) => at_least_one("training.steps", steps)?,
             (None, Some(epochs)) => at_least_one("training.epochs", epochs)?,
             (Some(_), Some(_)) => {
-                return Err(ConfigError::value("training", "both steps and epochs", "one of them"));
+                return Err(Error::value("training", "both steps and epochs", "one of them"));
             }
             (None, None) => {
-                return Err(ConfigError::value("training", "neither steps nor epochs", "one of them"));
+                return Err(Error::value("training", "neither steps nor epochs", "one of them"));
             }
         }
         at_least_one("training.log_every", training.log_every)?;
@@ -148,7 +147,7 @@ impl Config {
     fn check_evaluation(&self) -> Result {
         for name in &self.evaluation.metrics {
             registry::find(name)
-                .map_err(|error| ConfigError::Shape { message: format!("evaluation.metrics: {error}") })?;
+                .map_err(|error| Error::ConfigShape { message: format!("evaluation.metrics: {error}") })?;
         }
         Ok(())
     }
@@ -158,16 +157,16 @@ fn check_latents(latents: &LatentsConfig) -> Result {
     let LatentsConfig { continuous, categorical, temperature } = latents;
     if *continuous == 0 && categorical.is_empty() {
         let expected = "at least 1, or a unit in model.latents.categorical";
-        return Err(ConfigError::value("model.latents.continuous", 0, expected));
+        return Err(Error::value("model.latents.continuous", 0, expected));
     }
     if let Some(classes) = categorical.iter().find(|classes| **classes < 2) {
         let key = "model.latents.categorical";
-        return Err(ConfigError::value(key, classes, "at least 2 classes for each unit"));
+        return Err(Error::value(key, classes, "at least 2 classes for each unit"));
     }
     match temperature {
         Some(temperature) if categorical.is_empty() => {
             let expected = "nothing, since there are no categorical units";
-            Err(ConfigError::value("model.latents.temperature", temperature, expected))
+            Err(Error::value("model.latents.temperature", temperature, expected))
         }
         Some(temperature) => positive("model.latents.temperature", *temperature),
         None => Ok(()),
@@ -175,17 +174,17 @@ fn check_latents(latents: &LatentsConfig) -> Result {
 }
 
 pub(super) fn at_least_one(key: &str, value: u64) -> Result {
-    if value == 0 { Err(ConfigError::value(key, value, "at least 1")) } else { Ok(()) }
+    if value == 0 { Err(Error::value(key, value, "at least 1")) } else { Ok(()) }
 }
 
 pub(super) fn positive(key: &str, value: f64) -> Result {
     let fits = value > 0.0 && value.is_finite();
-    if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number above 0")) }
+    if fits { Ok(()) } else { Err(Error::value(key, value, "a finite number above 0")) }
 }
 
 pub(super) fn not_negative(key: &str, value: f64) -> Result {
     let fits = value >= 0.0 && value.is_finite();
-    if fits { Ok(()) } else { Err(ConfigError::value(key, value, "a finite number, 0 or more")) }
+    if fits { Ok(()) } else { Err(Error::value(key, value, "a finite number, 0 or more")) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What is wrong with a configuration that has the wrong shape, more precisely than its first error says.
 
 use super::Config;
-use super::error::{explain, place_of};
+use super::suggestion::{explain, place_of};
+use crate::error::Result;
 use toml::{Table, Value};
 
 /// Why these merged layers are no configuration, in words that name the whole key.

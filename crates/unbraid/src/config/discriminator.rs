@@ -1,7 +1,8 @@
 //! The `discriminator` table of adversarial objectives.
 
-use super::check::{Result, at_least_one};
+use super::check::at_least_one;
 use super::{Config, OptimizerConfig};
+use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
 /// A classifier of latent vectors and its Adam. The defaults are disentanglement_lib's and those of Kim & Mnih 2018;

@@ -1,8 +1,9 @@
 //! Putting a configuration together from its layers.
 
 use super::diagnosis::diagnose;
-use super::error::nearest;
-use super::{Config, ConfigError, PRESETS, Preset};
+use super::suggestion::nearest;
+use super::{Config, PRESETS, Preset};
+use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
@@ -34,7 +35,7 @@ impl Layers {
     ///
     /// # Errors
     /// If there is none of that name.
-    pub fn of_preset(name: &str) -> Result<Self, ConfigError> {
+    pub fn of_preset(name: &str) -> Result<Self> {
         Self::of_text(find_preset(name)?.toml, name)
     }
 
@@ -42,9 +43,8 @@ impl Layers {
     ///
     /// # Errors
     /// If it cannot be read, or is not TOML.
-    pub fn of_file(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    pub fn of_file(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::io(path, "read the configuration"))?;
         Self::of_text(&text, &path.display().to_string())
     }
 
@@ -52,8 +52,8 @@ impl Layers {
     ///
     /// # Errors
     /// If it is not TOML.
-    pub fn of_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
-        let merged = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+    pub fn of_text(text: &str, origin: &str) -> Result<Self> {
+        let merged = text.parse().map_err(|error: toml::de::Error| Error::ConfigSyntax {
             origin: origin.to_owned(),
             message: error.to_string().trim_end().to_owned(),
         })?;
@@ -65,7 +65,7 @@ impl Layers {
     ///
     /// # Errors
     /// If a key is empty or has an empty part.
-    pub fn of_keys<'a>(keys: impl IntoIterator<Item = (&'a str, Value)>) -> Result<Self, ConfigError> {
+    pub fn of_keys<'a>(keys: impl IntoIterator<Item = (&'a str, Value)>) -> Result<Self> {
         let mut keys: Vec<(&str, Value)> = keys.into_iter().collect();
         // What a table is comes before what it holds: another name empties it.
         let is_name = |key: &str| key.rsplit('.').next() == Some("name");
@@ -79,7 +79,7 @@ impl Layers {
             match nested {
                 Some(Value::Table(table)) => layers.put(Self::of_table(table)),
                 _ => {
-                    return Err(ConfigError::value(
+                    return Err(Error::value(
                         format!("`{key}`"),
                         "an empty part",
                         "a key such as objective.beta",
@@ -110,9 +110,9 @@ impl Layers {
     ///
     /// # Errors
     /// If a key is unknown, or a value cannot be right.
-    pub fn resolve(self) -> Result<Config, ConfigError> {
+    pub fn resolve(self) -> Result<Config> {
         let mut config = Config::deserialize(self.merged.clone())
-            .map_err(|error| ConfigError::Shape { message: diagnose(&self.merged, &error) })?;
+            .map_err(|error| Error::ConfigShape { message: diagnose(&self.merged, &error) })?;
         make_absolute(&mut config.data, self.directory.as_deref());
         let latents = &mut config.model.latents;
         if !latents.categorical.is_empty() {
@@ -123,13 +123,11 @@ impl Layers {
     }
 }
 
-fn find_preset(name: &str) -> Result<&'static Preset, ConfigError> {
-    Preset::named(name).ok_or_else(|| ConfigError::UnknownPreset {
+fn find_preset(name: &str) -> Result<&'static Preset> {
+    Preset::named(name).ok_or_else(|| Error::UnknownPreset {
         name: name.to_owned(),
-        hint: nearest(name, PRESETS.iter().map(|preset| preset.name)).map_or_else(
-            || "`unbraid presets` lists them".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        ),
+        suggestion: nearest(name, PRESETS.iter().map(|preset| preset.name))
+            .map(|near| format!("did you mean `{near}`?")),
     })
 }
 

@@ -6,7 +6,6 @@
 mod check;
 mod diagnosis;
 mod discriminator;
-mod error;
 mod layers;
 mod model;
 mod objective;
@@ -14,11 +13,10 @@ mod presets;
 mod prior;
 mod schedule;
 mod source;
+mod suggestion;
 mod text;
 
 pub use discriminator::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss};
-pub use error::ConfigError;
-pub(crate) use error::{explain, nearest};
 pub use layers::Layers;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
@@ -31,7 +29,8 @@ pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
 pub use schedule::{Linear, Schedule};
 pub use source::Source;
-pub(crate) use source::parse_assignment;
+pub use source::parse_assignment;
+pub use suggestion::{explain, nearest};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! The distribution of the continuous latent units, `model.prior`.
 
-use super::ConfigError;
 use super::check::positive;
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The prior by name; `prior` has one file for each.
@@ -94,10 +94,10 @@ impl PriorConfig {
     }
 
     /// Refuses numbers that cannot be right for this number of units.
-    pub(super) fn check(&self, units: usize) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, units: usize) -> Result {
         if units == 0 && *self != (Self::StandardNormal {}) {
             let expected = "standard-normal, since there are no continuous units";
-            return Err(ConfigError::value("model.prior", self.name(), expected));
+            return Err(Error::value("model.prior", self.name(), expected));
         }
         match self {
             Self::StandardNormal {} => Ok(()),
@@ -112,7 +112,7 @@ impl PriorConfig {
             }
             Self::Sparse { gamma, sigma0, scale } => {
                 if !(0.0..=1.0).contains(gamma) {
-                    return Err(ConfigError::value("model.prior.gamma", gamma, "a number from 0 to 1"));
+                    return Err(Error::value("model.prior.gamma", gamma, "a number from 0 to 1"));
                 }
                 positive("model.prior.sigma0", *sigma0)?;
                 positive("model.prior.scale", *scale)
@@ -121,16 +121,16 @@ impl PriorConfig {
     }
 }
 
-fn check_variances(variances: &Variances, scale: Option<f64>, units: usize) -> Result<(), ConfigError> {
+fn check_variances(variances: &Variances, scale: Option<f64>, units: usize) -> Result {
     match (variances, scale) {
-        (Variances::Given(_), Some(scale)) => Err(ConfigError::value(
+        (Variances::Given(_), Some(scale)) => Err(Error::value(
             "model.prior.scale",
             scale,
             "nothing beside variances that are given as numbers",
         )),
         (Variances::Given(numbers), None) => {
             if numbers.len() != units {
-                return Err(ConfigError::value(
+                return Err(Error::value(
                     "model.prior.variances",
                     format!("{} numbers", numbers.len()),
                     format!("{units}, one for each unit of model.latents.continuous"),
@@ -142,33 +142,33 @@ fn check_variances(variances: &Variances, scale: Option<f64>, units: usize) -> R
     }
 }
 
-fn check_positions(positions: &[Vec<f64>], units: usize) -> Result<(), ConfigError> {
+fn check_positions(positions: &[Vec<f64>], units: usize) -> Result {
     const KEY: &str = "model.prior.positions";
     if positions.is_empty() {
-        return Err(ConfigError::value(KEY, "[]", "one position or more"));
+        return Err(Error::value(KEY, "[]", "one position or more"));
     }
     for (place, position) in positions.iter().enumerate() {
         if position.len() != units {
-            return Err(ConfigError::value(
+            return Err(Error::value(
                 format!("{KEY}[{place}]"),
                 format!("{} numbers", position.len()),
                 format!("{units}, one for each unit of model.latents.continuous"),
             ));
         }
         if let Some(number) = position.iter().find(|number| !number.is_finite()) {
-            return Err(ConfigError::value(format!("{KEY}[{place}]"), number, "finite numbers"));
+            return Err(Error::value(format!("{KEY}[{place}]"), number, "finite numbers"));
         }
     }
     Ok(())
 }
 
-fn check_weights(weights: &[f64], components: usize) -> Result<(), ConfigError> {
+fn check_weights(weights: &[f64], components: usize) -> Result {
     const KEY: &str = "model.prior.weights";
     if weights.is_empty() {
         return Ok(());
     }
     if weights.len() != components {
-        return Err(ConfigError::value(
+        return Err(Error::value(
             KEY,
             format!("{} numbers", weights.len()),
             format!("{components}, one for each position, or none for equal weights"),
@@ -178,7 +178,7 @@ fn check_weights(weights: &[f64], components: usize) -> Result<(), ConfigError> 
     let sum: f64 = weights.iter().sum();
     // Thirds and the like cannot be written exactly.
     if (sum - 1.0).abs() > 1e-4 {
-        return Err(ConfigError::value(KEY, format!("a sum of {sum}"), "weights that sum to 1"));
+        return Err(Error::value(KEY, format!("a sum of {sum}"), "weights that sum to 1"));
     }
     Ok(())
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Source};
 
-    fn with(prior: &str) -> Result<Config, ConfigError> {
+    fn with(prior: &str) -> Result<Config> {
         let assignments = vec!["model.latents.continuous=2".to_owned(), format!("model.prior={prior}")];
         Source { assignments, ..Source::default() }.resolve()
     }

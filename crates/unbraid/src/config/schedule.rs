@@ -1,7 +1,7 @@
 //! Numbers that may change in the course of a run.
 
-use super::ConfigError;
-use super::check::{Result, not_negative};
+use super::check::not_negative;
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A weight or a capacity as a function of the step: a plain number, or a straight line between two.
@@ -79,7 +79,7 @@ impl Schedule {
                 not_negative(&format!("{key}.to"), to)?;
                 if end <= start {
                     let expected = format!("a step after start = {start}");
-                    return Err(ConfigError::value(format!("{key}.end"), end, expected));
+                    return Err(Error::value(format!("{key}.end"), end, expected));
                 }
                 Ok(())
             }

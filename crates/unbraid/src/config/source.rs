@@ -1,7 +1,8 @@
 //! Where a configuration comes from: a preset, a file, and single keys from the command line.
 
+use super::Config;
 use super::layers::Layers;
-use super::{Config, ConfigError};
+use crate::error::{Error, Result};
 use std::path::PathBuf;
 use toml::{Table, Value};
 
@@ -17,6 +18,23 @@ pub struct Source {
 }
 
 impl Source {
+    /// A preset by name.
+    pub fn preset(name: impl Into<String>) -> Self {
+        Self { preset: Some(name.into()), ..Self::default() }
+    }
+
+    /// A configuration file.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { file: Some(path.into()), ..Self::default() }
+    }
+
+    /// The same with one more key set: `key=value`.
+    #[must_use]
+    pub fn set(mut self, assignment: impl Into<String>) -> Self {
+        self.assignments.push(assignment.into());
+        self
+    }
+
     /// Whether nothing was asked for.
     pub fn is_empty(&self) -> bool {
         self.preset.is_none() && self.file.is_none() && self.assignments.is_empty()
@@ -26,7 +44,7 @@ impl Source {
     ///
     /// # Errors
     /// If a layer cannot be read, a key is unknown, or a value cannot be right.
-    pub fn resolve(&self) -> Result<Config, ConfigError> {
+    pub fn resolve(&self) -> Result<Config> {
         let mut layers = match (&self.preset, &self.file) {
             (Some(name), _) => Layers::of_preset(name)?,
             (None, None) => Layers::of_preset("default")?,
@@ -46,7 +64,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::resolve`].
-    pub fn parse(text: &str, origin: &str) -> Result<Config, ConfigError> {
+    pub fn parse(text: &str, origin: &str) -> Result<Config> {
         Layers::of_text(text, origin)?.resolve()
     }
 }
@@ -55,11 +73,11 @@ impl Source {
 ///
 /// # Errors
 /// If there is no `=`, or a part of the key is empty. Whether there is such a key is seen when a configuration is resolved.
-pub(crate) fn parse_assignment(text: &str) -> Result<(&str, Value), ConfigError> {
+pub fn parse_assignment(text: &str) -> Result<(&str, Value)> {
     text.split_once('=')
         .filter(|(key, _)| key.split('.').all(|part| !part.trim().is_empty()))
         .map(|(key, value)| (key.trim(), parse_value(value.trim())))
-        .ok_or_else(|| ConfigError::Assignment { found: text.to_owned() })
+        .ok_or_else(|| Error::Assignment { found: text.to_owned() })
 }
 
 /// A TOML value; anything that is none is a word.
@@ -78,7 +96,7 @@ mod tests {
     use crate::config::{ArchitectureConfig, LikelihoodConfig, ObjectiveConfig, Scale};
     use unbraid_data::DataSpec;
 
-    fn set(assignments: &[&str]) -> Result<Config, ConfigError> {
+    fn set(assignments: &[&str]) -> Result<Config> {
         let assignments = assignments.iter().map(|&text| text.to_owned()).collect();
         Source { assignments, ..Source::default() }.resolve()
     }
@@ -192,7 +210,7 @@ mod tests {
     #[test]
     fn malformed_assignments_are_refused() {
         for text in ["objective.beta", "=3", "objective.=3", ".beta=3"] {
-            assert!(matches!(set(&[text]), Err(ConfigError::Assignment { .. })), "{text}");
+            assert!(matches!(set(&[text]), Err(Error::Assignment { .. })), "{text}");
         }
     }
 

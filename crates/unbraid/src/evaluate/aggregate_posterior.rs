@@ -23,7 +23,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use std::f64::consts::PI;
-use unbraid_data::random::{Moment, Stream};
+use unbraid_data::random::{Position, Stream};
 
 /// Two estimates of one number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,12 +53,12 @@ impl AggregatePosterior {
         let count = posteriors.mean.nrows();
         assert!(count >= 2 && count <= images, "{count} of {images} images");
         let table = Table::new(posteriors, classes);
-        let moment = Stream::new(seed, "aggregate posterior").at(0);
+        let position = Stream::new(seed, "aggregate posterior").at(0);
         let points: Vec<[f64; 4]> = (0..count)
             .into_par_iter()
             .map_init(
                 || vec![vec![0.0; count]; table.units() + 1],
-                |rows, place| table.at(place, images, moment, rows),
+                |rows, place| table.at(place, images, position, rows),
             )
             .collect();
         // Summed in order: the same on any number of threads.
@@ -101,8 +101,8 @@ impl Table {
 
     /// Mutual information from below and above, total correlation by the first and the second weights, at a sample of the
     /// posterior of image `place`. `rows` is room for ln q(z_j|x_m) of each unit j and, last, of all together.
-    fn at(&self, place: usize, images: usize, moment: Moment, rows: &mut [Vec<f64>]) -> [f64; 4] {
-        let mut generator = moment.lane(place as u64).generator();
+    fn at(&self, place: usize, images: usize, position: Position, rows: &mut [Vec<f64>]) -> [f64; 4] {
+        let mut generator = position.lane(place as u64).generator();
         let Some((joint, rows)) = rows.split_last_mut() else { return [0.0; 4] };
         joint.fill(0.0);
         let (continuous, categorical) = rows.split_at_mut(self.continuous.len());

@@ -6,7 +6,7 @@
 //! categorical unit, and `factor_names`. Factors are whole numbers; without them only the unsupervised scores apply.
 //! Files that we write also have `written_by`, by which they are recognised.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::files::{self, Existing};
 use ndarray::{Array2, Axis};
 use std::io::{self, Seek, Write};
@@ -21,10 +21,9 @@ use unbraid_metrics::Codes;
 ///
 /// # Errors
 /// If the file is damaged, lacks the arrays, or they do not fit each other; the message lists the arrays found.
-pub fn read(path: &Path) -> Outcome<Codes> {
+pub fn read(path: &Path) -> Result<Codes> {
     let mut npz = Npz::open(path)?;
-    let with_path =
-        |error: unbraid_metrics::MetricsError| Failure::input(format!("{}: {error}", path.display()));
+    let with_path = |source: unbraid_metrics::MetricsError| Error::Scoring { path: path.to_owned(), source };
     let codes = if npz.contains("codes_train") {
         let train = floats(&mut npz, "codes_train")?;
         if npz.contains("factors_train") {
@@ -64,13 +63,13 @@ pub fn read(path: &Path) -> Outcome<Codes> {
 ///
 /// # Errors
 /// If the file is damaged or lacks them.
-pub fn read_posteriors(path: &Path) -> Outcome<(Array2<f64>, Array2<f64>)> {
+pub fn read_posteriors(path: &Path) -> Result<(Array2<f64>, Array2<f64>)> {
     let mut npz = Npz::open(path)?;
     Ok((floats(&mut npz, "codes_train")?, floats(&mut npz, "log_variance_train")?))
 }
 
 /// Adds the log-variances, cut to the training rows where the file has them for all rows.
-fn with_log_variances(codes: Codes, npz: &mut Npz) -> Outcome<unbraid_metrics::Result<Codes>> {
+fn with_log_variances(codes: Codes, npz: &mut Npz) -> Result<unbraid_metrics::Result<Codes>> {
     let Some(name) = ["log_variance_train", "log_variance"].into_iter().find(|name| npz.contains(name))
     else {
         return Ok(Ok(codes));
@@ -83,20 +82,22 @@ fn with_log_variances(codes: Codes, npz: &mut Npz) -> Outcome<unbraid_metrics::R
     Ok(codes.with_log_variances(all))
 }
 
-fn floats(npz: &mut Npz, name: &str) -> Outcome<Array2<f64>> {
+fn floats(npz: &mut Npz, name: &str) -> Result<Array2<f64>> {
     let array = npz.array(name)?;
     array.expect_axes(2)?;
     let shape = (array.header().shape[0], array.header().shape[1]);
-    // The reader has made sure that there are as many values as the shape says.
-    Array2::from_shape_vec(shape, array.floats()?).map_err(Failure::run)
+    Ok(Array2::from_shape_vec(shape, array.floats()?).expect(AS_MANY))
 }
 
-fn integers(npz: &mut Npz, name: &str) -> Outcome<Array2<i64>> {
+fn integers(npz: &mut Npz, name: &str) -> Result<Array2<i64>> {
     let array = npz.array(name)?;
     array.expect_axes(2)?;
     let shape = (array.header().shape[0], array.header().shape[1]);
-    Array2::from_shape_vec(shape, array.integers()?).map_err(Failure::run)
+    Ok(Array2::from_shape_vec(shape, array.integers()?).expect(AS_MANY))
 }
+
+/// The reader has checked it.
+const AS_MANY: &str = "as many values as the header's shape has";
 
 const WRITTEN_BY: &str = "written_by";
 const US: &str = "unbraid evaluate";
@@ -111,7 +112,7 @@ pub fn is_ours(path: &Path) -> bool {
 ///
 /// # Errors
 /// If it cannot be written, or exists and is to be kept.
-pub fn write(path: &Path, existing: Existing, codes: &Codes) -> Outcome {
+pub fn write(path: &Path, existing: Existing, codes: &Codes) -> Result {
     files::write(path, existing, |file| {
         let mut npz = NpzWriter::new(file);
         npz.strings(WRITTEN_BY, &[US.to_owned()])?;

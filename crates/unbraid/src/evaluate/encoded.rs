@@ -1,9 +1,8 @@
 //! Codes of the images that an evaluation needs, each computed once.
 
 use super::sampler::Lookup;
-use crate::failure::Outcome;
+use crate::error::Result;
 use crate::run::Run;
-use clap::ValueEnum;
 use ndarray::{Array2, ArrayView1};
 use rand_distr::{Distribution, StandardNormal};
 use serde::Serialize;
@@ -12,14 +11,24 @@ use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 
 /// What of a posterior counts as the code of an image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Representation {
-    /// Its mean, as in most publications
+    /// Its mean, as in most publications.
     #[default]
     Mean,
-    /// One sample of it for each image
+    /// One sample of it for each image.
     Sample,
+}
+
+impl Representation {
+    /// Its word in files and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Sample => "sample",
+        }
+    }
 }
 
 /// Codes by image: of all images of a data set, or of a few.
@@ -47,7 +56,7 @@ impl Encoded {
         images: Option<Vec<usize>>,
         (representation, seed): (Representation, u64),
         progress: &dyn Progress,
-    ) -> Outcome<Self> {
+    ) -> Result<Self> {
         let noise = Stream::new(seed, "evaluation images");
         let every: Vec<usize>;
         let wanted = match &images {

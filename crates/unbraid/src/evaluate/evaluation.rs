@@ -3,7 +3,7 @@
 use super::encoded::{Encoded, Representation};
 use super::points::{Points, sorted};
 use super::sampler::{DataSampler, varying_factors};
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::Array2;
 use std::time::Instant;
@@ -62,7 +62,7 @@ pub fn evaluate(
     test: Option<&dyn DataSet>,
     settings: &Settings,
     progress: &dyn Progress,
-) -> Outcome<Evaluation> {
+) -> Result<Evaluation> {
     let has_factors = !varying_factors(data).is_empty();
     let interventional = has_factors && asks_for_interventions(&settings.metrics)?;
     let (samples, seed) = (settings.samples, settings.seed);
@@ -89,7 +89,7 @@ pub fn evaluate(
     let encoding_seconds = started.elapsed().as_secs_f64();
 
     let wrong =
-        |error: unbraid_metrics::MetricsError| Failure::input(format!("{}: {error}", run.path().display()));
+        |source: unbraid_metrics::MetricsError| Error::Scoring { path: run.path().to_owned(), source };
     let test = (test.unwrap_or(data), encoded_test.as_ref().unwrap_or(&encoded));
     let codes = codes_of((data, &encoded), test, &points, settings.representation, has_factors);
     let codes = codes.map_err(wrong)?;
@@ -127,9 +127,9 @@ pub fn score(
 }
 
 /// Whether one of these metrics, or one that is run when none are named, draws interventions.
-fn asks_for_interventions(names: &[String]) -> Outcome<bool> {
+fn asks_for_interventions(names: &[String]) -> Result<bool> {
     for name in names {
-        if registry::find(name).map_err(Failure::input)?.interventional {
+        if registry::find(name)?.interventional {
             return Ok(true);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::aggregate_posterior::AggregatePosterior;
 use super::log_likelihood::{LogLikelihood, Sampling};
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::Axis;
 use rand::seq::SliceRandom;
@@ -47,7 +47,7 @@ pub struct Measures {
     pub distortion: f64,
     /// E KL(q(z|x) || p(z)), from the same samples: the rate R (Alemi et al. 2018).
     pub rate: f64,
-    /// The evidence lower bound, -(R + D).
+    /// The forward lower bound, -(R + D).
     pub elbo: f64,
     /// ln p(x) by importance sampling (Burda et al. 2016, eq. 8); at least the bound.
     pub log_likelihood: f64,
@@ -86,16 +86,16 @@ impl Run {
     /// # Errors
     /// If the images are of another size than those of the run, or cannot be read; if there are fewer than two, or
     /// nothing is asked for.
-    pub fn measure(&self, data: &dyn DataSet, effort: Effort, progress: &dyn Progress) -> Outcome<Measures> {
+    pub fn measure(&self, data: &dyn DataSet, effort: Effort, progress: &dyn Progress) -> Result<Measures> {
         if effort.images < 2 || effort.samples == 0 || effort.likelihood_images == 0 || data.len() < 2 {
-            return Err(Failure::input(format!(
-                "measures: found {} of {} images, {} for the likelihood with {} samples; expected at least 2 images and 1 \
-                 of the others",
+            let found = format!(
+                "{} of {} images, {} for the likelihood with {} samples",
                 effort.images,
                 data.len(),
                 effort.likelihood_images,
                 effort.samples
-            )));
+            );
+            return Err(Error::argument("effort", found, "at least 2 images and 1 of the others"));
         }
         let mut order: Vec<usize> = (0..data.len()).collect();
         let count = effort.images.min(order.len());
@@ -148,7 +148,7 @@ impl Run {
         noise: Stream,
         latents: &ndarray::Array2<f32>,
         progress: &dyn Progress,
-    ) -> Outcome<f64> {
+    ) -> Result<f64> {
         progress.start("decoding", images.len() as u64);
         let values = data.shape().values();
         let mut pixels = vec![0.0; values];

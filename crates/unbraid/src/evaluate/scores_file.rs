@@ -2,10 +2,9 @@
 
 use super::codes_file;
 use super::evaluation::{Evaluation, Settings};
-pub use super::stored_scores::{StoredScore, StoredScores};
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::files::{self, Existing};
-use crate::run::Run;
+use crate::run::{Run, RunPaths};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -60,7 +59,7 @@ impl Serialize for ByName<'_> {
 
 /// The two files of an evaluation, known to be ours to write.
 #[derive(Debug)]
-pub struct Outputs {
+pub(super) struct Outputs {
     scores: PathBuf,
     codes: PathBuf,
     /// What the `scores.json` that is there says of itself.
@@ -72,15 +71,9 @@ impl Outputs {
     ///
     /// # Errors
     /// If one of the files exists and was not written by an evaluation.
-    pub fn in_run(path: &Path) -> Outcome<Self> {
-        let (scores, codes) = (path.join("scores.json"), path.join("codes.npz"));
-        let foreign = |path: &Path| {
-            Failure::input(format!(
-                "{}: found a file that `unbraid evaluate` did not write, expected none or an earlier result\nhint: move \
-                 it out of the way",
-                path.display()
-            ))
-        };
+    pub(super) fn in_run(run: &RunPaths) -> Result<Self> {
+        let (scores, codes) = (run.scores(), run.codes());
+        let foreign = |path: &Path| Error::ForeignFile { path: path.to_owned(), expected: "evaluation" };
         let earlier =
             if scores.exists() { Some(read_about(&scores).ok_or_else(|| foreign(&scores))?) } else { None };
         if codes.exists() && !codes_file::is_ours(&codes) {
@@ -92,42 +85,34 @@ impl Outputs {
         Ok(Self { scores, codes, earlier })
     }
 
-    /// What is going to be replaced, in words.
-    pub fn replaced(&self) -> Option<String> {
-        let earlier = self.earlier.as_ref()?;
-        Some(format!(
-            "{}: replacing the earlier scores (step {}, seed {}, {})",
-            self.scores.display(),
-            earlier.step,
-            earlier.seed,
-            earlier.representation
-        ))
+    /// The earlier evaluation that is going to be replaced.
+    pub(super) fn replaces(&self) -> Option<&About> {
+        self.earlier.as_ref()
     }
 
     /// Writes both.
     ///
     /// # Errors
     /// If one cannot be written; each is then as it was.
-    pub fn write(
+    pub(super) fn write(
         &self,
         run: &Run,
         settings: &Settings,
         evaluation: &Evaluation,
-        data_sha256: String,
-    ) -> Outcome {
+        data_sha256: &str,
+    ) -> Result {
         codes_file::write(&self.codes, Existing::Replace, &evaluation.codes)?;
-        let representation = serde_json::to_value(settings.representation).map_err(Failure::run)?;
         let about = About {
             unbraid: env!("CARGO_PKG_VERSION").to_owned(),
             step: run.step(),
-            representation: representation.as_str().unwrap_or_default().to_owned(),
+            representation: settings.representation.word().to_owned(),
             seed: settings.seed,
             train_points: evaluation.codes.codes_train.nrows(),
             test_points: evaluation.codes.codes_test.nrows(),
             test_split: evaluation.has_test_data,
             images_encoded: evaluation.encoded,
             encoding_seconds: evaluation.encoding_seconds,
-            data_sha256,
+            data_sha256: data_sha256.to_owned(),
         };
         let content = ScoresFile { evaluation: &about, scores: ByName(&evaluation.report) };
         files::write(&self.scores, Existing::Replace, |file| {

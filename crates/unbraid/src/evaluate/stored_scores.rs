@@ -1,7 +1,7 @@
 //! Reading a `scores.json`: its numbers, and its matrices where somebody wants them.
 
 use super::scores_file::About;
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use ndarray::Array2;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -34,7 +34,7 @@ impl StoredScores {
     ///
     /// # Errors
     /// If it is something else than the result of an evaluation.
-    pub fn read(path: &Path) -> Outcome<Option<Self>> {
+    pub fn read(path: &Path) -> Result<Option<Self>> {
         Self::read_with::<BTreeMap<String, serde_json::Value>>(path)
     }
 
@@ -43,18 +43,20 @@ impl StoredScores {
     ///
     /// # Errors
     /// As [`StoredScores::read`].
-    pub fn read_numbers(path: &Path) -> Outcome<Option<Self>> {
+    pub fn read_numbers(path: &Path) -> Result<Option<Self>> {
         Self::read_with::<IgnoredAny>(path)
     }
 
-    fn read_with<D: Details>(path: &Path) -> Outcome<Option<Self>> {
+    fn read_with<D: Details>(path: &Path) -> Result<Option<Self>> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Failure::input(format!("{}: cannot read it: {error}", path.display()))),
+            Err(error) => return Err(Error::io(path, "read it")(error)),
         };
-        let stored = Self::parse::<D>(&text).map_err(|error| {
-            Failure::input(format!("{}: expected the scores of `unbraid evaluate`: {error}", path.display()))
+        let stored = Self::parse::<D>(&text).map_err(|error| Error::Malformed {
+            path: path.to_owned(),
+            expected: "the scores of an evaluation",
+            source: error.into(),
         })?;
         Ok(Some(stored))
     }

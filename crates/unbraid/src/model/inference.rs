@@ -5,6 +5,7 @@
 //! alone, not on its neighbours, its place, or how many threads there are.
 
 use super::{Categorical, Network, Pass};
+use crate::error::Result;
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, Ix2};
 use std::sync::{Mutex, PoisonError};
@@ -64,12 +65,12 @@ impl Inference {
         progress: &dyn Progress,
     ) -> Result<Posteriors, E> {
         let blueprint = self.network.blueprint();
-        let (units, shape) = (blueprint.units, blueprint.images);
+        let (units, shape) = (blueprint.layout.continuous(), blueprint.image_shape);
         let mut posteriors = Posteriors {
             mean: Array2::zeros((count, units)),
             log_variance: Array2::zeros((count, units)),
-            categories: Array2::zeros((count, blueprint.categorical.len())),
-            probabilities: Array2::zeros((count, blueprint.categorical.iter().sum())),
+            categories: Array2::zeros((count, blueprint.layout.categorical().len())),
+            probabilities: Array2::zeros((count, blueprint.layout.classes())),
         };
         let batches = rows_of(&mut posteriors.mean, self.images)
             .into_iter()
@@ -108,7 +109,7 @@ impl Inference {
     /// # Panics
     /// If there are not as many columns as continuous units and classes of categorical units.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Array4<f32> {
-        let (units, shape) = (self.network.blueprint().latent_width(), self.network.blueprint().images);
+        let (units, shape) = (self.network.blueprint().layout.width(), self.network.blueprint().image_shape);
         assert_eq!(latents.ncols(), units, "one column for each continuous unit and each class");
         let ImageShape { height, width, channels } = shape;
         let mut images = Array4::zeros((latents.nrows(), height, width, channels));

@@ -6,8 +6,9 @@ use super::initializer::Draws;
 use super::layers::{Builder, ConvLayer, Direction, LinearLayer, Pass};
 use super::parameter::NamedParameter;
 use super::weights::StateTensor;
-use super::{Categorical, DiagonalGaussian, Likelihood, ModelError, Posterior};
+use super::{Categorical, DiagonalGaussian, Likelihood, Posterior};
 use crate::config::ModelConfig;
+use crate::error::Result;
 use burn::tensor::{Device, Tensor};
 use unbraid_data::ImageShape;
 
@@ -50,12 +51,7 @@ impl Network {
     ///
     /// # Errors
     /// If the architecture cannot take images of this size.
-    pub fn new(
-        config: &ModelConfig,
-        images: ImageShape,
-        seed: u64,
-        device: &Device,
-    ) -> Result<Self, ModelError> {
+    pub fn new(config: &ModelConfig, images: ImageShape, seed: u64, device: &Device) -> Result<Self> {
         let blueprint = Blueprint::new(config, images)?;
         let builder = Builder { draws: Draws { initializer: config.initializer, seed }, device };
         Ok(Self {
@@ -96,7 +92,7 @@ impl Network {
         Posterior {
             categorical: logits.map(Categorical::new).collect(),
             continuous: match &self.encoder.heads {
-                Some(heads) => heads.forward(values, self.blueprint.units),
+                Some(heads) => heads.forward(values, self.blueprint.layout.continuous()),
                 None => {
                     let empty = Tensor::zeros([values.dims()[0], 0], &self.device);
                     DiagonalGaussian { mean: empty.clone(), log_variance: empty }
@@ -167,7 +163,7 @@ impl Network {
     ///
     /// # Errors
     /// If a tensor is missing, left over, or of another shape or type; the network is then unchanged.
-    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         let ordered = super::weights::matched(&self.state(), state)?;
         let mut values = ordered.into_iter();
         for (parameter, new) in self.parameters_mut().into_iter().zip(&mut values) {
@@ -196,7 +192,7 @@ impl Network {
 impl Encoder {
     fn new(blueprint: &Blueprint, builder: Builder<'_>) -> Self {
         let table = &blueprint.encoder;
-        let mut image = blueprint.images;
+        let mut image = blueprint.image_shape;
         let mut convolutions = Vec::new();
         for layer in &table.convolutions {
             convolutions.push(ConvLayer::new(layer, Direction::Contract, image.channels, builder));
@@ -206,14 +202,16 @@ impl Encoder {
         let (linear, width) = linear_layers(&table.linear, image.values(), builder);
         let head =
             |name: &str, outputs: usize| LinearLayer::new(&Linear::plain(name, outputs), width, builder);
-        let heads = (blueprint.units > 0).then(|| match &table.heads {
+        let heads = (blueprint.layout.continuous() > 0).then(|| match &table.heads {
             Heads::Separate => PosteriorHeads::Separate {
-                mean: head("encoder.mean", blueprint.units),
-                log_variance: Box::new(head("encoder.log_variance", blueprint.units)),
+                mean: head("encoder.mean", blueprint.layout.continuous()),
+                log_variance: Box::new(head("encoder.log_variance", blueprint.layout.continuous())),
             },
-            Heads::Interleaved(name) => PosteriorHeads::Interleaved(head(name, 2 * blueprint.units)),
+            Heads::Interleaved(name) => {
+                PosteriorHeads::Interleaved(head(name, 2 * blueprint.layout.continuous()))
+            }
         });
-        let categorical = blueprint.categorical.iter().enumerate();
+        let categorical = blueprint.layout.categorical().iter().enumerate();
         let categorical =
             categorical.map(|(unit, classes)| head(&format!("encoder.categorical.{unit}"), *classes));
         Self { categorical: categorical.collect(), convolutions, linear, heads }
@@ -223,7 +221,7 @@ impl Encoder {
 impl Decoder {
     fn new(blueprint: &Blueprint, builder: Builder<'_>) -> Self {
         let table = &blueprint.decoder;
-        let (linear, _) = linear_layers(&table.linear, blueprint.latent_width(), builder);
+        let (linear, _) = linear_layers(&table.linear, blueprint.layout.width(), builder);
         let mut channels = table.grid.channels;
         let mut convolutions = Vec::new();
         for layer in &table.convolutions {

@@ -1,6 +1,6 @@
 //! Weights as safetensors files that PyTorch reads and writes.
 
-use super::ModelError;
+use crate::error::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::HashMap;
 use std::path::Path;
@@ -80,9 +80,9 @@ const METADATA: &str = "unbraid";
 ///
 /// # Errors
 /// If two tensors have one name.
-pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>, ModelError> {
+pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>> {
     let bytes: Vec<Vec<u8>> = state.iter().map(|tensor| tensor.values.to_bytes()).collect();
-    let failed = |error: safetensors::SafeTensorError| ModelError::Damaged {
+    let failed = |error: safetensors::SafeTensorError| Error::DamagedWeights {
         path: "weights".into(),
         reason: error.to_string(),
     };
@@ -103,9 +103,9 @@ pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>, ModelEr
 ///
 /// # Errors
 /// If the file cannot be read, is damaged, or has a type of numbers that no model here has.
-pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>), ModelError> {
-    let bytes = std::fs::read(path).map_err(|source| ModelError::Read { path: path.to_owned(), source })?;
-    let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
+pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>)> {
+    let bytes = std::fs::read(path).map_err(Error::io(path, "read the weights"))?;
+    let damaged = |reason: String| Error::DamagedWeights { path: path.to_owned(), reason };
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(error.to_string()))?;
     let note = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA).cloned());
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(error.to_string()))?;
@@ -123,13 +123,13 @@ pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>), Mod
 ///
 /// # Errors
 /// Unless both have the same names, shapes and types.
-pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<Values>, ModelError> {
+pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<Values>> {
     let describe = |tensor: &StateTensor| format!("{:?} {:?}", tensor.values.dtype(), tensor.shape);
     let mut found: HashMap<String, StateTensor> =
         state.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();
     let mut ordered = Vec::with_capacity(expected.len());
     for wanted in expected {
-        let mismatch = |found: String| ModelError::Mismatch {
+        let mismatch = |found: String| Error::TensorMismatch {
             tensor: wanted.name.clone(),
             found,
             expected: describe(wanted),
@@ -142,7 +142,7 @@ pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<
     }
     match found.values().min_by(|left, right| left.name.cmp(&right.name)) {
         None => Ok(ordered),
-        Some(left_over) => Err(ModelError::Mismatch {
+        Some(left_over) => Err(Error::TensorMismatch {
             tensor: left_over.name.clone(),
             found: describe(left_over),
             expected: "nothing".to_owned(),

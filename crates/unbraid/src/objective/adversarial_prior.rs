@@ -1,9 +1,10 @@
 //! The distance of the aggregate posterior from the prior, judged by a discriminator.
 
 use super::adversary::Adversary;
-use super::{Evidence, Needs, Setting, Term};
+use super::{ForwardPass, Needs, Setting, Term};
 use crate::config::{DiscriminatorConfig, GeneratorLoss};
-use crate::model::{ModelError, StateTensor};
+use crate::error::Result;
+use crate::model::StateTensor;
 use burn::tensor::Tensor;
 
 /// `adversarial`: what the encoder minimises against a discriminator D(z) = P(z comes from the prior) that is trained to
@@ -35,27 +36,27 @@ impl Term for AdversarialPrior {
         Needs { prior_sample: true, ..Needs::default() }
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let log_probabilities = self.adversary.log_probabilities(evidence.sample.clone());
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let log_probabilities = self.adversary.log_probabilities(forward.sample.clone());
         match self.loss {
             GeneratorLoss::NonSaturating => -log_probabilities.narrow(1, 0, 1).mean(),
             GeneratorLoss::Minimax => log_probabilities.narrow(1, 1, 1).mean(),
         }
     }
 
-    fn lessons(&self) -> &'static [&'static str] {
+    fn auxiliary_losses(&self) -> &'static [&'static str] {
         &["discriminator_loss"]
     }
 
-    fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
-        vec![self.adversary.learn(evidence.prior_sample(), evidence.sample.clone())]
+    fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
+        vec![self.adversary.update(forward.prior_sample(), forward.sample.clone())]
     }
 
     fn state(&self) -> Vec<StateTensor> {
         self.adversary.state()
     }
 
-    fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         self.adversary.set_state(state)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Setting;
 use crate::config::DiscriminatorConfig;
-use crate::model::{Discriminator, ModelError, StateTensor, Values, matched};
+use crate::error::Result;
+use crate::model::{Discriminator, StateTensor, Values, matched};
 use crate::optimizer::Adam;
 use burn::tensor::Tensor;
 use burn::tensor::activation::log_softmax;
@@ -42,7 +43,7 @@ impl Adversary {
     /// One step of its Adam on the cross-entropy -(1/2 mean ln P(0 | first) + 1/2 mean ln P(1 | second)), for as many rows
     /// of the first class as of the second; gives the cross-entropy before it, ln 2 if it knows nothing. The rows get no
     /// gradient.
-    pub fn learn(&mut self, first: Tensor<2>, second: Tensor<2>) -> Tensor<1> {
+    pub fn update(&mut self, first: Tensor<2>, second: Tensor<2>) -> Tensor<1> {
         let count = first.dims()[0];
         debug_assert_eq!(second.dims()[0], count);
         // One pass for both is one set of matrix products instead of two.
@@ -77,7 +78,7 @@ impl Adversary {
     ///
     /// # Errors
     /// If it was saved by another adversary; this one is then unchanged.
-    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         let expected = self.state();
         let values = matched(&expected, state)?;
         let (mut moments, mut weights) = (Vec::new(), Vec::new());

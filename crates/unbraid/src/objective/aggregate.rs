@@ -1,6 +1,6 @@
 //! ln q(z) and ln q(z_j) of the aggregate posterior q(z) = 1/N sum_n q(z|x_n), estimated from one batch.
 
-use super::Evidence;
+use super::ForwardPass;
 use super::mixture::MixtureDensity;
 use crate::config::Estimator;
 use burn::tensor::{Tensor, TensorData};
@@ -16,12 +16,12 @@ pub struct Aggregate {
 
 impl Aggregate {
     /// ln q(z_i) = lse_j (ln W_ij + ln q(z_i|x_j)), and the same for each unit alone with the same weights.
-    pub(super) fn estimate(evidence: &Evidence<'_>, estimator: Estimator) -> Self {
-        let batch = evidence.batch();
-        let weights = log_weights(estimator, batch, evidence.images);
-        let weights = Tensor::from_data(TensorData::new(weights, [batch, batch]), &evidence.sample.device());
+    pub(super) fn estimate(forward: &ForwardPass<'_>, estimator: Estimator) -> Self {
+        let batch = forward.batch();
+        let weights = log_weights(estimator, batch, forward.images);
+        let weights = Tensor::from_data(TensorData::new(weights, [batch, batch]), &forward.sample.device());
         let MixtureDensity { joint, marginals } =
-            MixtureDensity::at(evidence.sample.clone(), &evidence.posterior, weights);
+            MixtureDensity::at(forward.sample.clone(), &forward.posterior, weights);
         Self { joint, marginals: marginals.sum_dim(1).reshape([batch]) }
     }
 }

@@ -1,7 +1,8 @@
 //! The covariance of the aggregate posterior, drawn towards the identity (DIP-VAE: Kumar et al. 2018).
 
-use super::{Evidence, Term};
-use crate::model::{DiagonalGaussian, ModelError, StateTensor, matched};
+use super::{ForwardPass, Term};
+use crate::error::Result;
+use crate::model::{DiagonalGaussian, StateTensor, matched};
 use burn::tensor::{Tensor, TensorData};
 
 /// Which distribution has the covariance.
@@ -59,11 +60,11 @@ impl Covariance {
     }
 
     /// The covariance, `[units, units]`.
-    fn estimate(&self, evidence: &Evidence<'_>) -> Tensor<2> {
+    fn estimate(&self, forward: &ForwardPass<'_>) -> Tensor<2> {
         let (means, variance) = match &self.running {
-            None => (covariance_of_means(&evidence.posterior), mean_variance(&evidence.posterior)),
+            None => (covariance_of_means(&forward.posterior), mean_variance(&forward.posterior)),
             Some(running) => {
-                let moments = running.with(&evidence.posterior, evidence.step);
+                let moments = running.with(&forward.posterior, forward.step);
                 let squares = moments.mean.clone().transpose().matmul(moments.mean);
                 (moments.second - squares, moments.variance)
             }
@@ -104,8 +105,8 @@ impl Term for Covariance {
         }
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let covariance = self.estimate(evidence);
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let covariance = self.estimate(forward);
         let identity = Tensor::<2>::eye(covariance.dims()[0], &covariance.device());
         let excess = match self.entries {
             Entries::OffDiagonal => covariance * (identity.neg() + 1.0),
@@ -114,9 +115,9 @@ impl Term for Covariance {
         (excess.clone() * excess).sum()
     }
 
-    fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
+    fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
         if let Some(running) = &mut self.running {
-            running.absorb(&evidence.posterior, evidence.step);
+            running.absorb(&forward.posterior, forward.step);
         }
         Vec::new()
     }
@@ -130,7 +131,7 @@ impl Term for Covariance {
             .collect()
     }
 
-    fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         let values = matched(&self.state(), state)?;
         if let (Some(running), Some(values)) = (&mut self.running, values.first()) {
             running.moments.copy_from_slice(values.as_floats());

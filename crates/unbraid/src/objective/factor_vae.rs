@@ -1,12 +1,13 @@
 //! Total correlation estimated by a discriminator.
 
 use super::adversary::Adversary;
-use super::{Evidence, Needs, Setting, Term};
+use super::{ForwardPass, Needs, Setting, Term};
 use crate::config::{DiscriminatorBatch, DiscriminatorConfig};
-use crate::model::{ModelError, StateTensor};
+use crate::error::Result;
+use crate::model::StateTensor;
 use burn::tensor::{Int, Tensor, TensorData};
 use rand::seq::SliceRandom;
-use unbraid_data::random::{Moment, Stream};
+use unbraid_data::random::{Position, Stream};
 
 /// `total_correlation`: KL(q(z) || prod_j q(z_j)) by the density-ratio trick (Kim & Mnih 2018, eq. 3; Mushom 2020, section
 /// 4.3):
@@ -44,40 +45,40 @@ impl Term for DiscriminatedTotalCorrelation {
         Needs { second_batch: self.batch == DiscriminatorBatch::Second, ..Needs::default() }
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        self.adversary.log_density_ratio(evidence.sample.clone())
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        self.adversary.log_density_ratio(forward.sample.clone())
     }
 
-    fn lessons(&self) -> &'static [&'static str] {
+    fn auxiliary_losses(&self) -> &'static [&'static str] {
         &["discriminator_loss"]
     }
 
-    fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
-        let sample = evidence.sample.clone().detach();
+    fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
+        let sample = forward.sample.clone().detach();
         let other = match self.batch {
-            DiscriminatorBatch::Second => evidence.second_sample(),
+            DiscriminatorBatch::Second => forward.second_sample(),
             DiscriminatorBatch::Same => sample.clone(),
         };
-        let permuted = permuted(other, self.permutations.at(evidence.step));
-        vec![self.adversary.learn(sample, permuted)]
+        let permuted = permuted(other, self.permutations.at(forward.step));
+        vec![self.adversary.update(sample, permuted)]
     }
 
     fn state(&self) -> Vec<StateTensor> {
         self.adversary.state()
     }
 
-    fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         self.adversary.set_state(state)
     }
 }
 
 /// Every column of `[rows, units]` in a random order of its own: Kim & Mnih 2018, Algorithm 1.
-fn permuted(rows: Tensor<2>, moment: Moment) -> Tensor<2> {
+fn permuted(rows: Tensor<2>, position: Position) -> Tensor<2> {
     let [count, units] = rows.dims();
     let mut sources = vec![0_i64; count * units];
     let mut order: Vec<i64> = (0..count as i64).collect();
     for unit in 0..units {
-        order.shuffle(&mut moment.lane(unit as u64).generator());
+        order.shuffle(&mut position.lane(unit as u64).generator());
         for (row, source) in order.iter().enumerate() {
             sources[row * units + unit] = *source;
         }
@@ -97,8 +98,8 @@ mod tests {
         let values: Vec<f32> = (0..300).map(|value| value as f32).collect();
         let rows = Tensor::<2>::from_data(TensorData::new(values, [100, 3]), &device);
         let draw = |step| -> Vec<f32> {
-            let moment = Stream::new(4, "test").at(step);
-            permuted(rows.clone(), moment).into_data().try_into_vec().unwrap()
+            let position = Stream::new(4, "test").at(step);
+            permuted(rows.clone(), position).into_data().try_into_vec().unwrap()
         };
         let result = draw(0);
         let mut orders = Vec::new();

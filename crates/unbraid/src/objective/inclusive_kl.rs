@@ -2,7 +2,7 @@
 //! B, pinwheel).
 
 use super::mixture::MixtureDensity;
-use super::{Evidence, Needs, Term};
+use super::{ForwardPass, Needs, Term};
 use burn::tensor::Tensor;
 
 /// `inclusive_kl`: KL(p(z) || q(z)), mean over samples of the prior of ln p(z) - ln q(z) with the mixture of the batch
@@ -19,11 +19,11 @@ impl Term for InclusiveKl {
         Needs { prior_sample: true, ..Needs::default() }
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let points = evidence.prior_sample();
-        let (rows, batch) = (points.dims()[0], evidence.batch());
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let points = forward.prior_sample();
+        let (rows, batch) = (points.dims()[0], forward.batch());
         let weights = Tensor::full([rows, batch], -(batch as f64).ln(), &points.device());
-        let density = MixtureDensity::at(points.clone(), &evidence.posterior, weights).joint;
-        (evidence.prior.log_density(points) - density).mean()
+        let density = MixtureDensity::at(points.clone(), &forward.posterior, weights).joint;
+        (forward.prior.log_density(points) - density).mean()
     }
 }

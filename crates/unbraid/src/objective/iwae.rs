@@ -1,6 +1,6 @@
 //! The importance-weighted bound (Burda et al. 2016; thesis section 3.4).
 
-use super::{Evidence, Term};
+use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
 /// `iwae_kl`: what the bound has besides the reconstruction.
@@ -16,17 +16,17 @@ impl Term for IwaeKl {
         "iwae_kl"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let batch = evidence.batch();
-        let [rows, _] = evidence.sample.dims();
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let batch = forward.batch();
+        let [rows, _] = forward.sample.dims();
         let samples = rows / batch;
-        let sample = evidence.sample.clone();
-        let posterior = evidence.posterior.repeated(samples).log_density(sample.clone()).sum_dim(1);
+        let sample = forward.sample.clone();
+        let posterior = forward.posterior.repeated(samples).log_density(sample.clone()).sum_dim(1);
         let weights =
-            evidence.prior.log_density(sample) - posterior.reshape([rows]) - evidence.reconstruction.clone();
+            forward.prior.log_density(sample) - posterior.reshape([rows]) - forward.reconstruction.clone();
         let weights = weights.reshape([samples, batch]);
         let largest = weights.clone().max_dim(0).detach();
         let mean = (weights - largest.clone()).exp().mean_dim(0).log() + largest;
-        -mean.mean() - evidence.reconstruction.clone().mean()
+        -mean.mean() - forward.reconstruction.clone().mean()
     }
 }

@@ -1,6 +1,6 @@
 //! Continuous and categorical units, each held at a capacity of its own.
 
-use super::{Evidence, Term};
+use super::{ForwardPass, Term};
 use crate::config::Schedule;
 use burn::tensor::Tensor;
 
@@ -17,8 +17,8 @@ impl Term for ContinuousKlFromCapacity {
         "continuous_kl_from_capacity"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        (evidence.divergence.images.clone().mean() - self.capacity.at(evidence.step)).abs()
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        (forward.divergence.images.clone().mean() - self.capacity.at(forward.step)).abs()
     }
 }
 
@@ -39,11 +39,11 @@ impl Term for CategoricalKlFromCapacity {
         "categorical_kl_from_capacity"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let most: f64 = evidence.categorical.iter().map(|unit| (unit.classes() as f64).ln()).sum();
-        let capacity = self.capacity.at(evidence.step).min(most);
-        let nothing = Tensor::zeros([1], &evidence.sample.device());
-        let divergence = evidence.kl_of_categorical_units().into_iter().fold(nothing, |sum, unit| sum + unit);
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let most: f64 = forward.categorical.iter().map(|unit| (unit.classes() as f64).ln()).sum();
+        let capacity = self.capacity.at(forward.step).min(most);
+        let nothing = Tensor::zeros([1], &forward.sample.device());
+        let divergence = forward.kl_of_categorical_units().into_iter().fold(nothing, |sum, unit| sum + unit);
         (divergence - capacity).abs()
     }
 }

@@ -1,6 +1,6 @@
 //! The KL divergence of the posterior from the prior, as it is or held at a capacity.
 
-use super::{Evidence, Term};
+use super::{ForwardPass, Term};
 use crate::config::Schedule;
 use burn::tensor::Tensor;
 
@@ -14,9 +14,9 @@ impl Term for Kl {
         "kl"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let continuous = evidence.divergence.images.clone().mean();
-        evidence.kl_of_categorical_units().into_iter().fold(continuous, |sum, unit| sum + unit)
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let continuous = forward.divergence.images.clone().mean();
+        forward.kl_of_categorical_units().into_iter().fold(continuous, |sum, unit| sum + unit)
     }
 }
 
@@ -33,7 +33,7 @@ impl Term for KlFromCapacity {
         "kl_from_capacity"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        (Kl.value(evidence) - self.capacity.at(evidence.step)).abs()
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        (Kl.value(forward) - self.capacity.at(forward.step)).abs()
     }
 }

@@ -46,18 +46,34 @@ impl Objective {
     /// * `iwae`: the importance-weighted bound (Burda et al. 2016, eq. 8)
     /// * `pca`: as `vae`, whose optimum for a linear network it is; the trainer goes there in one step
     pub fn new(config: &ObjectiveConfig, setting: &Setting) -> Self {
-        let latent = match *config {
-            ObjectiveConfig::Autoencoder {} => Latent::Mean,
-            ObjectiveConfig::WaeMmd { encoder: Encoder::Deterministic, .. }
-            | ObjectiveConfig::WaeGan { encoder: Encoder::Deterministic, .. }
-            | ObjectiveConfig::Aae { encoder: Encoder::Deterministic, .. } => Latent::Mean,
-            ObjectiveConfig::Iwae { samples } => Latent::Samples(samples),
-            _ => Latent::Samples(1),
-        };
-        let terms = terms(config, setting);
         let mut schedules = config.schedules();
         schedules.retain(|(_, schedule)| !schedule.is_constant());
-        Self { latent, terms, schedules }
+        Self { latent: latent(config), terms: terms(config, setting), schedules }
+    }
+}
+
+/// What is decoded of each posterior.
+fn latent(config: &ObjectiveConfig) -> Latent {
+    match *config {
+        ObjectiveConfig::Autoencoder {} => Latent::Mean,
+        ObjectiveConfig::WaeMmd { encoder, .. }
+        | ObjectiveConfig::WaeGan { encoder, .. }
+        | ObjectiveConfig::Aae { encoder, .. } => match encoder {
+            Encoder::Deterministic => Latent::Mean,
+            Encoder::Gaussian => Latent::Samples(1),
+        },
+        ObjectiveConfig::Iwae { samples } => Latent::Samples(samples),
+        ObjectiveConfig::Vae {}
+        | ObjectiveConfig::BetaVae { .. }
+        | ObjectiveConfig::AnnealedVae { .. }
+        | ObjectiveConfig::BetaTcvae { .. }
+        | ObjectiveConfig::DipVaeI(_)
+        | ObjectiveConfig::DipVaeIi(_)
+        | ObjectiveConfig::Decomposition { .. }
+        | ObjectiveConfig::InfoVae { .. }
+        | ObjectiveConfig::FactorVae { .. }
+        | ObjectiveConfig::JointVae { .. }
+        | ObjectiveConfig::Pca { .. } => Latent::Samples(1),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The maximum mean discrepancy between aggregate posterior and prior (Gretton et al. 2012; thesis eq. 2.6).
 
-use super::{Evidence, Needs, Term};
+use super::{ForwardPass, Needs, Term};
 use crate::config::{Kernel, MmdConfig};
 use burn::tensor::Tensor;
 
@@ -64,8 +64,8 @@ impl Term for Mmd {
         Needs { prior_sample: true, ..Needs::default() }
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let (posterior, prior) = (evidence.sample.clone(), evidence.prior_sample());
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let (posterior, prior) = (forward.sample.clone(), forward.prior_sample());
         let [batch, units] = posterior.dims();
         let count = batch as f64;
         let diagonal = count * self.at_no_distance(units);

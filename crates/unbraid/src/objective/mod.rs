@@ -1,7 +1,7 @@
 //! What is minimised: reconstruction plus weighted terms. Depends on the model, the prior and the configuration.
 //!
 //! Every method of the papers is `L = reconstruction + sum_i weight_i(t) * term_i`. A [`Term`] is a small struct that
-//! turns what a pass through the network left behind ([`Evidence`]) into one number with a name; an [`Objective`] is a
+//! turns the results of a forward pass through the network ([`ForwardPass`]) into one number with a name; an [`Objective`] is a
 //! list of them with weights that may change from step to step. Reductions are always the same: sum over pixels,
 //! channels and units, mean over the batch, in nats.
 
@@ -9,8 +9,8 @@ mod adversarial_prior;
 mod adversary;
 mod aggregate;
 mod covariance;
-mod evidence;
 mod factor_vae;
+mod forward_pass;
 mod inclusive_kl;
 mod iwae;
 mod joint_vae;
@@ -28,8 +28,8 @@ pub use adversarial_prior::AdversarialPrior;
 pub use adversary::Adversary;
 pub use aggregate::Aggregate;
 pub use covariance::{Covariance, CovarianceOf, Entries};
-pub use evidence::Evidence;
 pub use factor_vae::DiscriminatedTotalCorrelation;
+pub use forward_pass::ForwardPass;
 pub use inclusive_kl::InclusiveKl;
 pub use iwae::IwaeKl;
 pub use joint_vae::{CategoricalKlFromCapacity, ContinuousKlFromCapacity};
@@ -40,12 +40,13 @@ pub use moments::Moments;
 pub use term::{Needs, Term};
 pub use third_moment::ThirdMoment;
 pub use total_correlation::{DimensionWiseKl, MutualInformation, TotalCorrelation};
-
-use weight::Weight;
+pub use weight::Weight;
 
 use crate::config::Schedule;
-use crate::model::{ModelError, StateTensor};
+use crate::error::{Error, Result};
+use crate::model::StateTensor;
 use burn::tensor::Tensor;
+use std::collections::BTreeSet;
 
 /// What is decoded of each posterior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +89,37 @@ pub struct Losses {
 }
 
 impl Objective {
+    /// Reconstruction plus these terms with their weights, which may be terms of your own.
+    ///
+    /// ```
+    /// use unbraid::objective::{Kl, Latent, Objective, Term, Weight};
+    ///
+    /// let terms: Vec<(Weight, Box<dyn Term>)> = vec![(4.0.into(), Box::new(Kl))];
+    /// let beta_vae = Objective::from_terms(Latent::Samples(1), terms)?;
+    /// assert_eq!(beta_vae.term_names().collect::<Vec<_>>(), ["kl"]);
+    /// # Ok::<(), unbraid::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If two terms have one name, or one has the name of the loss or the reconstruction: they share a log.
+    pub fn from_terms(
+        latent: Latent,
+        terms: impl IntoIterator<Item = (Weight, Box<dyn Term>)>,
+    ) -> Result<Self> {
+        let terms: Vec<Weighted> =
+            terms.into_iter().map(|(weight, term)| Weighted { weight, term }).collect();
+        let mut names = BTreeSet::from(["loss", "reconstruction"]);
+        for Weighted { term, .. } in &terms {
+            for name in [term.name()].iter().chain(term.auxiliary_losses()) {
+                if !names.insert(name) {
+                    let expected = "names that differ from each other, from `loss` and from `reconstruction`";
+                    return Err(Error::argument("terms", format!("`{name}` twice"), expected));
+                }
+            }
+        }
+        Ok(Self { latent, terms, schedules: Vec::new() })
+    }
+
     /// What is decoded of each posterior.
     pub fn latent(&self) -> Latent {
         self.latent
@@ -103,9 +135,9 @@ impl Objective {
         self.terms.iter().map(|weighted| weighted.term.name())
     }
 
-    /// The names of what [`Objective::learn`] gives.
-    pub fn lesson_names(&self) -> impl Iterator<Item = &'static str> {
-        self.terms.iter().flat_map(|weighted| weighted.term.lessons().iter().copied())
+    /// The names of what [`Objective::update`] gives.
+    pub fn auxiliary_loss_names(&self) -> impl Iterator<Item = &'static str> {
+        self.terms.iter().flat_map(|weighted| weighted.term.auxiliary_losses().iter().copied())
     }
 
     /// The weights and capacities that change in the course of the run, by their keys, at a step.
@@ -114,23 +146,24 @@ impl Objective {
     }
 
     /// Its value.
-    pub fn evaluate(&self, evidence: &Evidence<'_>) -> Losses {
-        let reconstruction = evidence.reconstruction.clone().mean();
+    pub fn evaluate(&self, forward: &ForwardPass<'_>) -> Losses {
+        let reconstruction = forward.reconstruction.clone().mean();
         let mut total = reconstruction.clone();
         let mut terms = Vec::with_capacity(self.terms.len());
         for Weighted { weight, term } in &self.terms {
-            let value = term.value(evidence);
+            let value = term.value(forward);
             // Exact for a weight of one, and a weight of zero still leaves the term in the metrics.
-            total = total + value.clone() * weight.at(evidence.step);
+            total = total + value.clone() * weight.at(forward.step);
             terms.push(value);
         }
-        let kl_of_units = evidence.kl_of_units();
-        Losses { total, reconstruction, kl: Kl.value(evidence), terms, kl_of_units }
+        let kl_of_units = forward.kl_of_units();
+        Losses { total, reconstruction, kl: Kl.value(forward), terms, kl_of_units }
     }
 
-    /// Lets the terms learn, and gives what [`Objective::lesson_names`] names.
-    pub fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
-        self.terms.iter_mut().flat_map(|weighted| weighted.term.learn(evidence)).collect()
+    /// Updates what the terms keep from step to step, discriminators for instance; gives the auxiliary losses that
+    /// [`Objective::auxiliary_loss_names`] names.
+    pub fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
+        self.terms.iter_mut().flat_map(|weighted| weighted.term.update(forward)).collect()
     }
 
     /// What its terms keep, for a checkpoint: `objective.<term>.<tensor>`.
@@ -148,7 +181,7 @@ impl Objective {
     ///
     /// # Errors
     /// If it belongs to another objective.
-    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<Vec<StateTensor>, ModelError> {
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<Vec<StateTensor>> {
         let mut rest = state;
         for Weighted { term, .. } in &mut self.terms {
             let prefix = prefix(term.as_ref());

@@ -2,7 +2,7 @@
 //! any prior, as a divergence for Mathieu et al. 2019, eq. 7.
 
 use super::covariance::batch_covariance;
-use super::{Evidence, Term};
+use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
 /// `moments`: |E_q\[z\] - E_p\[z\]|^2 + |Cov_q\[z\] - Cov_p\[z\]|^2, with the sum of squares of all entries, where q(z) is
@@ -15,9 +15,9 @@ impl Term for Moments {
         "moments"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let mean = evidence.posterior.mean.clone().mean_dim(0) - evidence.prior.mean();
-        let covariance = batch_covariance(&evidence.posterior) - evidence.prior.covariance();
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let mean = forward.posterior.mean.clone().mean_dim(0) - forward.prior.mean();
+        let covariance = batch_covariance(&forward.posterior) - forward.prior.covariance();
         (mean.clone() * mean).sum() + (covariance.clone() * covariance).sum()
     }
 }

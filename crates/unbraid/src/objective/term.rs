@@ -1,7 +1,8 @@
 //! One summand of an objective.
 
-use super::Evidence;
-use crate::model::{ModelError, StateTensor, matched};
+use super::ForwardPass;
+use crate::error::Result;
+use crate::model::{StateTensor, matched};
 use burn::tensor::Tensor;
 use std::fmt::Debug;
 
@@ -27,8 +28,8 @@ impl Needs {
 
 /// One summand of an objective: a number with a name.
 ///
-/// Most terms are a function of the [`Evidence`] alone. Those that remember something or have an adversary of their own
-/// also [`learn`](Term::learn) once a step.
+/// Most terms are a function of the [`ForwardPass`] alone. Those that remember something or have an adversary of their own
+/// also [`update`](Term::update) once a step.
 pub trait Term: Debug + Send + Sync {
     /// Its name: `train/<name>` in the metrics.
     fn name(&self) -> &'static str;
@@ -39,18 +40,18 @@ pub trait Term: Debug + Send + Sync {
     }
 
     /// Its value before weighting, a tensor of one number.
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1>;
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1>;
 
-    /// Names of the numbers that [`learn`](Term::learn) gives: `train/<name>` in the metrics.
-    fn lessons(&self) -> &'static [&'static str] {
+    /// Names of the numbers that [`update`](Term::update) gives: `train/<name>` in the metrics.
+    fn auxiliary_losses(&self) -> &'static [&'static str] {
         &[]
     }
 
     /// Updates what the term keeps from step to step. Called once a step, when the gradient of the whole objective is
-    /// known and before the network moves; gives the numbers that [`lessons`](Term::lessons) names, each a tensor of one
+    /// known and before the network moves; gives the numbers that [`auxiliary_losses`](Term::auxiliary_losses) names, each a tensor of one
     /// number.
-    fn learn(&mut self, evidence: &Evidence<'_>) -> Vec<Tensor<1>> {
-        let _ = evidence;
+    fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
+        let _ = forward;
         Vec::new()
     }
 
@@ -63,7 +64,7 @@ pub trait Term: Debug + Send + Sync {
     ///
     /// # Errors
     /// If it was saved by another term.
-    fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         matched(&[], state).map(drop)
     }
 }

@@ -1,6 +1,6 @@
 //! The third central moments of the aggregate posterior, drawn towards zero (Kumar et al. 2018, end of section 2.2).
 
-use super::{Evidence, Term};
+use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
 /// `third_moment`: the squared l2 norm of the tensor of third central moments of q(z) = 1/B sum_b N(mu_b, diag
@@ -16,8 +16,8 @@ impl Term for ThirdMoment {
         "third_moment"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let posterior = &evidence.posterior;
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let posterior = &forward.posterior;
         let [batch, units] = posterior.mean.dims();
         let device = posterior.mean.device();
         let centred = posterior.mean.clone() - posterior.mean.clone().mean_dim(0);

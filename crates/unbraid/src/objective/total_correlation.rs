@@ -5,7 +5,7 @@
 //! [`Aggregate`](super::Aggregate). The parts add up to the single-sample estimate of the KL divergence, whatever the
 //! estimator.
 
-use super::{Evidence, Term};
+use super::{ForwardPass, Term};
 use crate::config::Estimator;
 use burn::tensor::Tensor;
 
@@ -18,9 +18,9 @@ impl Term for MutualInformation {
         "mutual_information"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let conditional = evidence.posterior.log_density(evidence.sample.clone()).sum_dim(1);
-        (conditional.reshape([evidence.batch()]) - evidence.aggregate(self.0).joint.clone()).mean()
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let conditional = forward.posterior.log_density(forward.sample.clone()).sum_dim(1);
+        (conditional.reshape([forward.batch()]) - forward.aggregate(self.0).joint.clone()).mean()
     }
 }
 
@@ -33,8 +33,8 @@ impl Term for TotalCorrelation {
         "total_correlation"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let aggregate = evidence.aggregate(self.0);
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let aggregate = forward.aggregate(self.0);
         (aggregate.joint.clone() - aggregate.marginals.clone()).mean()
     }
 }
@@ -48,8 +48,8 @@ impl Term for DimensionWiseKl {
         "dimension_wise_kl"
     }
 
-    fn value(&self, evidence: &Evidence<'_>) -> Tensor<1> {
-        let prior = evidence.prior.log_density(evidence.sample.clone());
-        (evidence.aggregate(self.0).marginals.clone() - prior).mean()
+    fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        let prior = forward.prior.log_density(forward.sample.clone());
+        (forward.aggregate(self.0).marginals.clone() - prior).mean()
     }
 }

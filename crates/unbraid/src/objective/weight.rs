@@ -4,31 +4,33 @@ use crate::config::Schedule;
 
 /// `constant + sum_i factor_i * schedule_i(step)`: the weights that papers print, such as `beta - 1`.
 #[derive(Clone, Debug)]
-pub(super) struct Weight {
+pub struct Weight {
     constant: f64,
     parts: Vec<(f64, Schedule)>,
 }
 
 impl Weight {
     /// Always this.
-    pub(super) fn constant(constant: f64) -> Self {
+    pub fn constant(constant: f64) -> Self {
         Self { constant, parts: Vec::new() }
     }
 
     /// This much more.
-    pub(super) fn plus(mut self, constant: f64) -> Self {
+    #[must_use]
+    pub fn plus(mut self, constant: f64) -> Self {
         self.constant += constant;
         self
     }
 
     /// More by `factor` times a schedule.
-    pub(super) fn plus_times(mut self, factor: f64, schedule: Schedule) -> Self {
+    #[must_use]
+    pub fn plus_times(mut self, factor: f64, schedule: Schedule) -> Self {
         self.parts.push((factor, schedule));
         self
     }
 
     /// Its value after `step` steps.
-    pub(super) fn at(&self, step: u64) -> f64 {
+    pub fn at(&self, step: u64) -> f64 {
         self.constant + self.parts.iter().map(|(factor, schedule)| factor * schedule.at(step)).sum::<f64>()
     }
 }
@@ -36,6 +38,12 @@ impl Weight {
 impl From<Schedule> for Weight {
     fn from(schedule: Schedule) -> Self {
         Self::constant(0.0).plus_times(1.0, schedule)
+    }
+}
+
+impl From<f64> for Weight {
+    fn from(constant: f64) -> Self {
+        Self::constant(constant)
     }
 }
 

@@ -1,16 +1,17 @@
 //! `anisotropic`: N(0, v_i) for unit i, with variances that are given, come from the data, or are learned.
 
 use super::Divergence;
-use super::family::{Family, normal_tensor};
+use super::family::{PriorFamily, normal_tensor};
 use super::special::normal_cdf;
 use crate::config::{VarianceRule, Variances};
+use crate::error::{Error, Result};
 use crate::model::principal_components::{Fit, PrincipalComponents};
-use crate::model::{DiagonalGaussian, ModelError, NamedParameter, Parameter, StateTensor};
+use crate::model::{DiagonalGaussian, NamedParameter, Parameter, StateTensor, Values};
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor};
 use std::f64::consts::PI;
 use unbraid_data::DataSet;
-use unbraid_data::random::Moment;
+use unbraid_data::random::Position;
 
 /// N(0, diag(v)) with v = total * softmax(l) (Mathieu et al. 2019, section 6.1 and appendix B).
 ///
@@ -40,7 +41,7 @@ impl Anisotropic {
         units: usize,
         data: Option<&dyn DataSet>,
         device: &Device,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let variances = match (variances, data) {
             (Variances::Given(numbers), _) => numbers.clone(),
             (Variances::Rule(VarianceRule::PrincipalComponents), Some(data)) => {
@@ -71,35 +72,18 @@ impl Anisotropic {
         let sum: f64 = values.iter().map(|value| (value - largest).exp()).sum();
         self.total * (values[unit] - largest).exp() / sum
     }
-
-    pub(super) fn parameter(&self) -> Option<&dyn NamedParameter> {
-        self.learned.then_some(&self.log_variance as &dyn NamedParameter)
-    }
-
-    pub(super) fn parameter_mut(&mut self) -> Option<&mut dyn NamedParameter> {
-        self.learned.then_some(&mut self.log_variance as &mut dyn NamedParameter)
-    }
-
-    pub(super) fn state(&self) -> StateTensor {
-        let parameter = &self.log_variance;
-        StateTensor::floats(parameter.name(), parameter.shape(), parameter.values())
-    }
-
-    pub(super) fn set_log_variances(&mut self, values: &[f32]) {
-        self.log_variance.update(&mut |old| old.copy_from_slice(values));
-    }
 }
 
 /// Variances of the data along its first principal components.
-fn variances_of(data: &dyn DataSet, units: usize) -> Result<Vec<f64>, ModelError> {
+fn variances_of(data: &dyn DataSet, units: usize) -> Result<Vec<f64>> {
     let fit = Fit { components: units, images: Some(IMAGES), tolerance: 1e-4 };
     let found = PrincipalComponents::fit(data, fit)?.variances;
     let largest = found.first().copied().unwrap_or(0.0);
     let varied = found.iter().filter(|variance| **variance > SMALLEST_SHARE * largest).count();
-    if varied < units { Err(ModelError::Components { found: varied, units }) } else { Ok(found) }
+    if varied < units { Err(Error::TooFewComponents { found: varied, units }) } else { Ok(found) }
 }
 
-impl Family for Anisotropic {
+impl PriorFamily for Anisotropic {
     /// ln p(z_i) = -(z_i^2 / v_i + ln v_i + ln 2 pi) / 2
     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
         let log_variances = self.log_variances();
@@ -114,8 +98,8 @@ impl Family for Anisotropic {
         Tensor::eye(units, device) * self.log_variances().exp()
     }
 
-    fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
-        normal_tensor(moment, shape, device) * (self.log_variances() * 0.5).exp()
+    fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
+        normal_tensor(position, shape, device) * (self.log_variances() * 0.5).exp()
     }
 
     /// KL(N(mu, sigma^2) || N(0, v)) = (mu^2 / v + sigma^2 / v - ln sigma^2 + ln v - 1) / 2 of each unit.
@@ -125,5 +109,24 @@ impl Family for Anisotropic {
         let log_ratio = posterior.log_variance.clone() - log_variances.clone();
         let distance = mean.clone() * mean * log_variances.neg().exp();
         Divergence::of_independent((distance + log_ratio.clone().exp() - log_ratio - 1.0) * 0.5)
+    }
+
+    fn parameters(&self) -> Vec<&dyn NamedParameter> {
+        if self.learned { vec![&self.log_variance] } else { Vec::new() }
+    }
+
+    fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
+        if self.learned { vec![&mut self.log_variance] } else { Vec::new() }
+    }
+
+    fn state(&self) -> Vec<StateTensor> {
+        let parameter = &self.log_variance;
+        vec![StateTensor::floats(parameter.name(), parameter.shape(), parameter.values())]
+    }
+
+    fn set_state(&mut self, values: Vec<Values>) {
+        for values in &values {
+            self.log_variance.update(&mut |old| old.copy_from_slice(values.as_floats()));
+        }
     }
 }

@@ -1,23 +1,61 @@
 //! What every prior can do, and what most do alike.
 
 use super::Divergence;
-use crate::model::DiagonalGaussian;
+use crate::model::{DiagonalGaussian, NamedParameter, StateTensor, Values};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::fmt::Debug;
-use unbraid_data::random::{Generator, Moment};
+use unbraid_data::random::{Generator, Position};
 
-/// A distribution of latent units. The defaults are those of independent units without a closed form.
-pub(super) trait Family: Debug {
+/// A family of distributions of the continuous latent units: what a [`Prior`](super::Prior) is made of. The defaults are
+/// those of independent units without a closed form and without parameters.
+///
+/// A family of your own is plugged in by [`Prior::from_family`](super::Prior::from_family):
+///
+/// ```
+/// use burn::tensor::{Device, Tensor, TensorData};
+/// use rand::RngExt;
+/// use unbraid::data::random::Position;
+/// use unbraid::prior::{Prior, PriorFamily};
+///
+/// /// The logistic distribution: ln p(z) = -z - 2 ln(1 + e^-z) for each unit.
+/// #[derive(Clone, Debug)]
+/// struct Logistic;
+///
+/// impl PriorFamily for Logistic {
+///     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
+///         -z.clone() - z.neg().exp().log1p() * 2.0
+///     }
+///     fn distribution_function(&self, _unit: usize, x: f64) -> f64 {
+///         1.0 / (1.0 + (-x).exp())
+///     }
+///     fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
+///         let mut generator = position.generator();
+///         let mut draw = || {
+///             let uniform: f64 = generator.random_range(f64::EPSILON..1.0);
+///             (uniform / (1.0 - uniform)).ln() as f32
+///         };
+///         let values: Vec<f32> = (0..shape[0] * shape[1]).map(|_| draw()).collect();
+///         Tensor::from_data(TensorData::new(values, shape), device)
+///     }
+///     fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
+///         Tensor::eye(units, device) * (std::f64::consts::PI.powi(2) / 3.0)
+///     }
+/// }
+///
+/// let prior = Prior::from_family(Box::new(Logistic), 3, &Device::flex());
+/// assert!((prior.quantile(0, 0.75) - 3_f64.ln()).abs() < 1e-12);
+/// ```
+pub trait PriorFamily: Debug + Send + Sync + CloneFamily {
     /// ln p(z_i), `[batch, units]`.
     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2>;
 
     /// The probability that a unit is at most `x`.
     fn distribution_function(&self, unit: usize, x: f64) -> f64;
 
-    /// Samples of this shape, `[samples, units]`.
-    fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2>;
+    /// Samples of this shape, `[samples, units]`; those of one position are always the same.
+    fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2>;
 
     /// E\[z\], `[1, units]`.
     fn mean(&self, units: usize, device: &Device) -> Tensor<2> {
@@ -32,16 +70,55 @@ pub(super) trait Family: Debug {
         sum_over_units(self.log_density_of_units(z))
     }
 
-    /// ln q(z|x) - ln p(z) at the sample.
+    /// KL(q(z|x) || p(z)); by default ln q(z|x) - ln p(z) at the sample.
     fn divergence(&self, posterior: &DiagonalGaussian, sample: &Tensor<2>) -> Divergence {
         let units = posterior.log_density(sample.clone()) - self.log_density_of_units(sample.clone());
         Divergence::of_independent(units)
+    }
+
+    /// What is trained with the network's weights.
+    fn parameters(&self) -> Vec<&dyn NamedParameter> {
+        Vec::new()
+    }
+
+    /// The same, to be changed.
+    fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
+        Vec::new()
+    }
+
+    /// What a checkpoint must hold to restore it, by names that start with `prior.`; learned or not.
+    fn state(&self) -> Vec<StateTensor> {
+        Vec::new()
+    }
+
+    /// Restores it from tensors with the names, shapes and order of [`PriorFamily::state`].
+    fn set_state(&mut self, values: Vec<Values>) {
+        debug_assert!(values.is_empty(), "a family that has state restores it");
+    }
+}
+
+/// Cloning a boxed family. Implemented for every family that is [`Clone`].
+pub trait CloneFamily {
+    /// A copy in a box.
+    fn boxed_clone(&self) -> Box<dyn PriorFamily>;
+}
+
+impl<F: PriorFamily + Clone + 'static> CloneFamily for F {
+    fn boxed_clone(&self) -> Box<dyn PriorFamily> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn PriorFamily> {
+    fn clone(&self) -> Self {
+        // Through the reference: the box itself is no family.
+        (**self).boxed_clone()
     }
 }
 
 impl Divergence {
     /// Of a prior under which the units are independent.
-    pub(super) fn of_independent(units: Tensor<2>) -> Self {
+    pub fn of_independent(units: Tensor<2>) -> Self {
         Self { images: sum_over_units(units.clone()), units }
     }
 }
@@ -52,18 +129,18 @@ pub(super) fn sum_over_units(values: Tensor<2>) -> Tensor<1> {
 }
 
 /// A tensor of standard normal numbers.
-pub(super) fn normal_tensor(moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
-    drawn(moment, shape, device, |generator| StandardNormal.sample(generator))
+pub(super) fn normal_tensor(position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
+    drawn(position, shape, device, |generator| StandardNormal.sample(generator))
 }
 
 /// A tensor of independent numbers.
 pub(super) fn drawn(
-    moment: Moment,
+    position: Position,
     shape: [usize; 2],
     device: &Device,
     mut draw: impl FnMut(&mut Generator) -> f64,
 ) -> Tensor<2> {
-    let mut generator = moment.generator();
+    let mut generator = position.generator();
     let values: Vec<f32> = (0..shape[0] * shape[1]).map(|_| draw(&mut generator) as f32).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }

@@ -1,13 +1,13 @@
 //! `mixture`: Gaussians around given positions, for codes that form clusters.
 
 use super::Divergence;
-use super::family::{Family, log_sum_exp, uniform};
+use super::family::{PriorFamily, log_sum_exp, uniform};
 use super::special::normal_cdf;
 use crate::model::DiagonalGaussian;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_distr::{Distribution, StandardNormal};
 use std::f64::consts::PI;
-use unbraid_data::random::Moment;
+use unbraid_data::random::Position;
 
 /// p(z) = sum_c w_c N(z; m_c, v I) (Mathieu et al. 2019, eq. 9). The units depend on each other.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Mixture {
     }
 }
 
-impl Family for Mixture {
+impl PriorFamily for Mixture {
     /// ln p(z) = ln sum_c w_c prod_i N(z_i; m_ci, v)
     fn log_density(&self, z: Tensor<2>) -> Tensor<1> {
         self.joint(self.log_densities(z))
@@ -93,8 +93,8 @@ impl Family for Mixture {
         weighted.transpose().matmul(centred) + Tensor::<2>::eye(units, device) * self.variance
     }
 
-    fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
-        let mut generator = moment.generator();
+    fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
+        let mut generator = position.generator();
         let deviation = self.variance.sqrt();
         let mut values = Vec::with_capacity(shape[0] * shape[1]);
         for _ in 0..shape[0] {

@@ -8,37 +8,30 @@ mod anisotropic;
 mod family;
 mod mixture;
 mod sparse;
-pub(crate) mod special;
+mod special;
 mod standard_normal;
 mod student_t;
 
+use crate::error::Result;
+pub use family::{CloneFamily, PriorFamily};
+
 use crate::config::PriorConfig;
-use crate::model::{DiagonalGaussian, ModelError, NamedParameter, StateTensor};
+use crate::model::{DiagonalGaussian, NamedParameter, StateTensor, matched};
 use anisotropic::Anisotropic;
 use burn::tensor::{Device, Tensor};
-use family::Family;
 use mixture::Mixture;
 use sparse::Sparse;
 use standard_normal::StandardNormal;
 use student_t::StudentT;
 use unbraid_data::DataSet;
-use unbraid_data::random::Moment;
+use unbraid_data::random::Position;
 
 /// A distribution of the continuous units.
 #[derive(Clone, Debug)]
 pub struct Prior {
-    kind: Kind,
+    family: Box<dyn PriorFamily>,
     units: usize,
     device: Device,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    StandardNormal(StandardNormal),
-    Anisotropic(Box<Anisotropic>),
-    StudentT(StudentT),
-    Mixture(Box<Mixture>),
-    Sparse(Sparse),
 }
 
 /// KL(q(z|x) || p(z)), exact or estimated from one sample.
@@ -63,33 +56,24 @@ impl Prior {
         units: usize,
         data: Option<&dyn DataSet>,
         device: &Device,
-    ) -> Result<Self, ModelError> {
-        let kind = match config {
-            PriorConfig::StandardNormal {} => Kind::StandardNormal(StandardNormal),
-            PriorConfig::Anisotropic { variances, learned, scale } => Kind::Anisotropic(Box::new(
-                Anisotropic::new(variances, *learned, scale.unwrap_or(1.0), units, data, device)?,
-            )),
-            PriorConfig::StudentT { degrees_of_freedom } => {
-                Kind::StudentT(StudentT::new(*degrees_of_freedom))
+    ) -> Result<Self> {
+        let family: Box<dyn PriorFamily> = match config {
+            PriorConfig::StandardNormal {} => Box::new(StandardNormal),
+            PriorConfig::Anisotropic { variances, learned, scale } => {
+                Box::new(Anisotropic::new(variances, *learned, scale.unwrap_or(1.0), units, data, device)?)
             }
+            PriorConfig::StudentT { degrees_of_freedom } => Box::new(StudentT::new(*degrees_of_freedom)),
             PriorConfig::Mixture { positions, variance, weights } => {
-                Kind::Mixture(Box::new(Mixture::new(positions, *variance, weights, device)))
+                Box::new(Mixture::new(positions, *variance, weights, device))
             }
-            PriorConfig::Sparse { gamma, sigma0, scale } => {
-                Kind::Sparse(Sparse::new(*gamma, *sigma0, *scale))
-            }
+            PriorConfig::Sparse { gamma, sigma0, scale } => Box::new(Sparse::new(*gamma, *sigma0, *scale)),
         };
-        Ok(Self { kind, units, device: device.clone() })
+        Ok(Self::from_family(family, units, device))
     }
 
-    fn family(&self) -> &dyn Family {
-        match &self.kind {
-            Kind::StandardNormal(family) => family,
-            Kind::Anisotropic(family) => family.as_ref(),
-            Kind::StudentT(family) => family,
-            Kind::Mixture(family) => family.as_ref(),
-            Kind::Sparse(family) => family,
-        }
+    /// A prior of any family, for this many units.
+    pub fn from_family(family: Box<dyn PriorFamily>, units: usize, device: &Device) -> Self {
+        Self { family, units, device: device.clone() }
     }
 
     /// Number of units.
@@ -99,40 +83,40 @@ impl Prior {
 
     /// ln p(z) of each row of `[batch, units]`.
     pub fn log_density(&self, z: Tensor<2>) -> Tensor<1> {
-        self.family().log_density(z)
+        self.family.log_density(z)
     }
 
     /// ln p(z_i) of each row and unit, from the marginal of each unit, `[batch, units]`.
     pub fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
-        self.family().log_density_of_units(z)
+        self.family.log_density_of_units(z)
     }
 
     /// KL(q(z|x) || p(z)): in closed form for the Gaussian priors, else ln q(z|x) - ln p(z) at `sample`, an unbiased
     /// estimate from one sample of the posterior.
     pub fn divergence(&self, posterior: &DiagonalGaussian, sample: &Tensor<2>) -> Divergence {
-        self.family().divergence(posterior, sample)
+        self.family.divergence(posterior, sample)
     }
 
-    /// Samples of the prior, `[samples, units]`; those of a moment are always the same. Where variances are learned, the
+    /// Samples of the prior, `[samples, units]`; those of one position are always the same. Where variances are learned, the
     /// samples carry their gradient.
-    pub fn sample(&self, moment: Moment, samples: usize) -> Tensor<2> {
-        self.family().sample(moment, [samples, self.units], &self.device)
+    pub fn sample(&self, position: Position, samples: usize) -> Tensor<2> {
+        self.family.sample(position, [samples, self.units], &self.device)
     }
 
     /// E\[z\], `[1, units]`.
     pub fn mean(&self) -> Tensor<2> {
-        self.family().mean(self.units, &self.device)
+        self.family.mean(self.units, &self.device)
     }
 
     /// Cov\[z\], `[units, units]`; not finite where there is none, which is so for Student-t distributions with up to two
     /// degrees of freedom.
     pub fn covariance(&self) -> Tensor<2> {
-        self.family().covariance(self.units, &self.device)
+        self.family.covariance(self.units, &self.device)
     }
 
     /// The probability that unit `unit` is at most `x`.
     pub fn distribution_function(&self, unit: usize, x: f64) -> f64 {
-        self.family().distribution_function(unit, x)
+        self.family.distribution_function(unit, x)
     }
 
     /// The value that unit `unit` exceeds with probability 1 - `probability`: the inverse of its distribution function,
@@ -147,39 +131,27 @@ impl Prior {
 
     /// What is trained with the weights; nothing for most priors.
     pub fn parameters(&self) -> Vec<&dyn NamedParameter> {
-        match &self.kind {
-            Kind::Anisotropic(family) => family.parameter().into_iter().collect(),
-            _ => Vec::new(),
-        }
+        self.family.parameters()
     }
 
     /// The same, to be changed.
     pub fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
-        match &mut self.kind {
-            Kind::Anisotropic(family) => family.parameter_mut().into_iter().collect(),
-            _ => Vec::new(),
-        }
+        self.family.parameters_mut()
     }
 
     /// What its configuration does not say, by names that start with `prior.`: the logarithms of an anisotropic prior's
-    /// variances, learned or not. Nothing for other priors.
+    /// variances, learned or not. Nothing for most priors.
     pub fn state(&self) -> Vec<StateTensor> {
-        match &self.kind {
-            Kind::Anisotropic(family) => vec![family.state()],
-            _ => Vec::new(),
-        }
+        self.family.state()
     }
 
     /// Takes its own part out of a state dict and gives back the rest, which is the network's.
     ///
     /// # Errors
     /// If the part is missing, or belongs to another prior; the prior is then unchanged.
-    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<Vec<StateTensor>, ModelError> {
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<Vec<StateTensor>> {
         let (ours, rest) = state.into_iter().partition(|tensor| tensor.name.starts_with("prior."));
-        let values = crate::model::matched(&self.state(), ours)?;
-        if let (Kind::Anisotropic(family), Some(values)) = (&mut self.kind, values.first()) {
-            family.set_log_variances(values.as_floats());
-        }
+        self.family.set_state(matched(&self.state(), ours)?);
         Ok(rest)
     }
 }

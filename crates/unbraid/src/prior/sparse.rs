@@ -1,11 +1,11 @@
 //! `sparse`: units that are off most of the time.
 
-use super::family::{Family, drawn, log_sum_exp, uniform};
+use super::family::{PriorFamily, drawn, log_sum_exp, uniform};
 use super::special::normal_cdf;
 use burn::tensor::{Device, Tensor};
 use rand_distr::{Distribution, StandardNormal};
 use std::f64::consts::PI;
-use unbraid_data::random::Moment;
+use unbraid_data::random::Position;
 
 /// p(z) = prod_i [gamma N(z_i; 0, sigma0^2) + (1 - gamma) N(z_i; 0, scale^2)] (Mathieu et al. 2019, section 6.3).
 ///
@@ -22,7 +22,7 @@ impl Sparse {
     }
 }
 
-impl Family for Sparse {
+impl PriorFamily for Sparse {
     /// The logarithm of the mixture above, of each unit.
     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
         let [batch, units] = z.dims();
@@ -47,9 +47,9 @@ impl Family for Sparse {
         Tensor::eye(units, device) * variance
     }
 
-    fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
+    fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
         let [(gamma, off), (_, on)] = self.states;
-        drawn(moment, shape, device, |generator| {
+        drawn(position, shape, device, |generator| {
             let deviation = if uniform(generator) < gamma { off } else { on };
             let normal: f64 = StandardNormal.sample(generator);
             deviation * normal

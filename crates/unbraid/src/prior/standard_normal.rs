@@ -1,18 +1,18 @@
 //! `standard-normal`: N(0, 1) for every unit.
 
 use super::Divergence;
-use super::family::{Family, normal_tensor};
+use super::family::{PriorFamily, normal_tensor};
 use super::special::normal_cdf;
 use crate::model::DiagonalGaussian;
 use burn::tensor::{Device, Tensor};
 use std::f64::consts::PI;
-use unbraid_data::random::Moment;
+use unbraid_data::random::Position;
 
 /// N(0, I) (Kingma & Welling 2014, section 3).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StandardNormal;
 
-impl Family for StandardNormal {
+impl PriorFamily for StandardNormal {
     /// ln p(z_i) = -(z_i^2 + ln 2 pi) / 2
     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
         (z.clone() * z + (2.0 * PI).ln()) * -0.5
@@ -26,8 +26,8 @@ impl Family for StandardNormal {
         Tensor::eye(units, device)
     }
 
-    fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
-        normal_tensor(moment, shape, device)
+    fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
+        normal_tensor(position, shape, device)
     }
 
     /// In closed form: [`DiagonalGaussian::divergence_from_standard_normal`].

@@ -1,10 +1,10 @@
 //! `student-t`: independent Student-t distributions, whose heavy tails prefer the axes to their rotations.
 
-use super::family::{Family, drawn};
+use super::family::{PriorFamily, drawn};
 use super::special::{student_t_cdf, student_t_log_constant};
 use burn::tensor::{Device, Tensor};
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
-use unbraid_data::random::Moment;
+use unbraid_data::random::Position;
 
 /// prod_i t_nu(z_i) (Mathieu et al. 2019, section 6.1); approaches N(0, I) with many degrees of freedom.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ impl StudentT {
     }
 }
 
-impl Family for StudentT {
+impl PriorFamily for StudentT {
     /// ln t_nu(z) = ln Gamma((nu + 1) / 2) - ln Gamma(nu / 2) - ln(nu pi) / 2 - (nu + 1) / 2 ln(1 + z^2 / nu)
     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
         let nu = self.degrees_of_freedom;
@@ -35,10 +35,10 @@ impl Family for StudentT {
     }
 
     /// N(0, 1) / sqrt(chi^2_nu / nu)
-    fn sample(&self, moment: Moment, shape: [usize; 2], device: &Device) -> Tensor<2> {
+    fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
         let nu = self.degrees_of_freedom;
         let chi_squared = ChiSquared::new(nu).expect("the configuration has checked nu > 0");
-        drawn(moment, shape, device, |generator| {
+        drawn(position, shape, device, |generator| {
             let normal: f64 = StandardNormal.sample(generator);
             normal / (chi_squared.sample(generator) / nu).sqrt()
         })

@@ -4,10 +4,10 @@
 //! second is written first, under the name of its step, so that whenever the process dies, the `last.safetensors` that is
 //! there has its other half.
 
-use super::directory::RunDirectory;
-use crate::failure::{Failure, Outcome};
+use super::paths::RunPaths;
+use crate::error::{Error, Result};
 use crate::files::{self, Existing};
-use crate::model::{ModelError, StateTensor, Values, read_state, write_state};
+use crate::model::{StateTensor, Values, read_state, write_state};
 use crate::train::Trainer;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -27,25 +27,28 @@ struct WeightsNote {
 /// How long the growing files were when a checkpoint was written. Rows rather than bytes, since the length of a row
 /// depends on how fast the run was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
+pub(super) struct LogPosition {
     /// Rows of `metrics.jsonl`.
-    pub rows: u64,
+    pub(super) rows: u64,
     /// Bytes of the TensorBoard file.
-    pub events: u64,
+    pub(super) events: u64,
 }
 
 /// A checkpoint that was read.
 #[derive(Debug)]
-pub struct Checkpoint {
+pub(super) struct Checkpoint {
     /// Steps done.
-    pub step: u64,
+    pub(super) step: u64,
     /// The model's state dict.
-    pub weights: Vec<StateTensor>,
+    pub(super) weights: Vec<StateTensor>,
     /// The trainer's own state.
-    pub state: Vec<StateTensor>,
+    pub(super) state: Vec<StateTensor>,
     /// Where the growing files were.
-    pub position: Position,
+    pub(super) position: LogPosition,
 }
+
+/// The newest weights.
+const LAST: &str = "last.safetensors";
 
 fn name(kind: &str, step: u64) -> String {
     format!("{kind}-{step:07}.safetensors")
@@ -55,30 +58,29 @@ fn name(kind: &str, step: u64) -> String {
 ///
 /// # Errors
 /// If a weight is not finite or the files cannot be written; the last checkpoint is then still whole.
-pub fn save(
-    run: &RunDirectory,
+pub(super) fn save(
+    paths: &RunPaths,
     trainer: &Trainer<'_>,
     fingerprint: &str,
-    position: Position,
+    position: LogPosition,
     snapshot: Option<usize>,
-) -> Outcome {
+) -> Result {
     let step = trainer.steps_done();
     let weights = trainer.weights();
     if let Some(tensor) = weights.iter().find(|tensor| has_strayed(&tensor.values)) {
-        return Err(Failure::run(format!(
-            "step {step}: the weights `{}` are not finite\nhint: the checkpoint before it is {}",
-            tensor.name,
-            last_good(run)
-        )));
+        return Err(Error::WeightsNotFinite {
+            step,
+            tensor: tensor.name.clone(),
+            checkpoint: last_good(paths),
+        });
     }
-    let shape = trainer.network().blueprint().images;
+    let shape = trainer.network().blueprint().image_shape;
     let images = [shape.height, shape.width, shape.channels];
     let note = WeightsNote { step, configuration: fingerprint.to_owned(), images };
-    let weights = write_state(&weights, &json(&note)?).map_err(|error| Failure::run(error.to_string()))?;
-    let state =
-        write_state(&trainer.state(), &json(&position)?).map_err(|error| Failure::run(error.to_string()))?;
+    let weights = write_state(&weights, &json(&note))?;
+    let state = write_state(&trainer.state(), &json(&position))?;
 
-    let directory = run.checkpoints();
+    let directory = paths.checkpoints();
     let write = |name: &str, bytes: &[u8]| {
         files::write(&directory.join(name), Existing::Replace, |file| file.write_all(bytes))
     };
@@ -86,15 +88,15 @@ pub fn save(
     if snapshot.is_some_and(|keep| keep > 0) {
         write(&name("step", step), &weights)?;
     }
-    write("last.safetensors", &weights)?;
-    tidy(run, step, snapshot.unwrap_or(usize::MAX));
+    write(LAST, &weights)?;
+    tidy(paths, step, snapshot.unwrap_or(usize::MAX));
     Ok(())
 }
 
 /// Removes what the last checkpoint, that of `step`, has made superfluous: what belongs to other weights, and all but the
 /// newest `keep` snapshots. A process that dies between writing and tidying leaves that to the one that goes on.
-pub(super) fn tidy(run: &RunDirectory, step: u64, keep: usize) {
-    let directory = run.checkpoints();
+pub(super) fn tidy(paths: &RunPaths, step: u64, keep: usize) {
+    let directory = paths.checkpoints();
     let of_others = steps_of(&directory, "optimizer").into_iter().filter(|other| *other != step);
     remove(&directory, "optimizer", of_others);
     let snapshots = steps_of(&directory, "step");
@@ -106,8 +108,8 @@ fn has_strayed(values: &Values) -> bool {
     values.as_floats().iter().any(|value| !value.is_finite())
 }
 
-fn json(note: &impl Serialize) -> Outcome<String> {
-    serde_json::to_string(note).map_err(|error| Failure::run(error.to_string()))
+fn json(note: &impl Serialize) -> String {
+    serde_json::to_string(note).expect("numbers and strings have a JSON form")
 }
 
 /// A file that cannot be removed does no harm.
@@ -130,29 +132,25 @@ fn steps_of(directory: &Path, kind: &str) -> Vec<u64> {
     steps
 }
 
-/// Names the last checkpoint in a message.
-pub(super) fn last_good(run: &RunDirectory) -> String {
-    let path = run.checkpoints().join("last.safetensors");
-    match read_state(&path).ok().and_then(|(_, note)| serde_json::from_str::<WeightsNote>(&note?).ok()) {
-        Some(note) => format!("{} of step {}", path.display(), note.step),
-        None => "none".to_owned(),
-    }
+/// The last checkpoint and its step, for a message.
+pub(super) fn last_good(paths: &RunPaths) -> Option<(PathBuf, u64)> {
+    let path = paths.checkpoints().join(LAST);
+    let (_, note) = read_state(&path).ok()?;
+    let note: WeightsNote = serde_json::from_str(&note?).ok()?;
+    Some((path, note.step))
 }
 
 /// Reads the last checkpoint; `None` if there is none yet.
 ///
 /// # Errors
 /// If it is damaged, was not written by unbraid, or belongs to another configuration.
-pub fn load(run: &RunDirectory, fingerprint: &str) -> Outcome<Option<Checkpoint>> {
-    let path = run.checkpoints().join("last.safetensors");
+pub(super) fn load(paths: &RunPaths, fingerprint: &str) -> Result<Option<Checkpoint>> {
+    let path = paths.checkpoints().join(LAST);
     if !path.exists() {
         return Ok(None);
     }
-    let weights = read_weights(&path, fingerprint).map_err(|failure| match failure {
-        Failure::Input(error) => Failure::Input(error.context("cannot resume")),
-        other => other,
-    })?;
-    let path = run.checkpoints().join(name("optimizer", weights.step));
+    let weights = read_weights(&path, fingerprint).map_err(refused)?;
+    let path = paths.checkpoints().join(name("optimizer", weights.step));
     let (state, position) = read_state(&path).map_err(refused)?;
     let position = parse_note(&path, position.as_deref())?;
     Ok(Some(Checkpoint { step: weights.step, weights: weights.state, state, position }))
@@ -169,51 +167,33 @@ pub(super) struct Weights {
 }
 
 /// The file of the last checkpoint, or of one that was kept.
-pub(super) fn find_weights(directory: &Path, step: Option<u64>) -> Outcome<PathBuf> {
-    let file = step.map_or_else(|| "last.safetensors".to_owned(), |step| name("step", step));
+pub(super) fn find_weights(directory: &Path, step: Option<u64>) -> Result<PathBuf> {
+    let file = step.map_or_else(|| LAST.to_owned(), |step| name("step", step));
     let path = directory.join(file);
     if path.is_file() {
         return Ok(path);
     }
-    let hint = match (step, steps_of(directory, "step").as_slice()) {
-        (None, _) => {
-            "the run has not come to its first checkpoint yet (training.checkpoint_every)".to_owned()
-        }
-        (Some(_), []) => "none was kept; without a step, the last one is taken".to_owned(),
-        (Some(_), kept) => {
-            let kept: Vec<String> = kept.iter().map(u64::to_string).collect();
-            format!("there are those of steps {}", kept.join(", "))
-        }
-    };
-    Err(Failure::input(format!("{}: no such checkpoint\nhint: {hint}", path.display())))
+    Err(Error::NoCheckpoint { path, step, kept: steps_of(directory, "step") })
 }
 
 /// Reads the weights of a checkpoint.
 ///
 /// # Errors
 /// If the file is damaged, was not written by unbraid, or belongs to another configuration.
-pub(super) fn read_weights(path: &Path, fingerprint: &str) -> Outcome<Weights> {
+pub(super) fn read_weights(path: &Path, fingerprint: &str) -> Result<Weights> {
     let (state, note) = read_state(path)?;
     let note: WeightsNote = parse_note(path, note.as_deref())?;
     if note.configuration != fingerprint {
-        return Err(Failure::input(format!(
-            "{}: the checkpoint belongs to another configuration than the run's config.toml",
-            path.display()
-        )));
+        return Err(Error::CheckpointOfOtherConfig { path: path.to_owned() });
     }
     Ok(Weights { step: note.step, images: note.images, state })
 }
 
-fn parse_note<'a, T: Deserialize<'a>>(path: &Path, note: Option<&'a str>) -> Outcome<T> {
-    note.and_then(|note| serde_json::from_str(note).ok()).ok_or_else(|| {
-        Failure::input(format!(
-            "{}: found a safetensors file of another program, expected a checkpoint of unbraid",
-            path.display()
-        ))
-    })
+fn parse_note<'a, T: Deserialize<'a>>(path: &Path, note: Option<&'a str>) -> Result<T> {
+    note.and_then(|note| serde_json::from_str(note).ok())
+        .ok_or_else(|| Error::ForeignCheckpoint { path: path.to_owned() })
 }
 
-/// Whatever is wrong with a checkpoint that somebody asked to go on from is wrong input.
-fn refused(error: ModelError) -> Failure {
-    Failure::Input(anyhow::Error::from(error).context("cannot resume"))
+fn refused(error: Error) -> Error {
+    Error::Resume(Box::new(error))
 }

@@ -3,12 +3,12 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Seconds since 1970 in UTC.
-pub(crate) fn now() -> f64 {
+pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64())
 }
 
 /// Now, as in `2026-11-15T22:40:16Z`.
-pub(crate) fn timestamp() -> String {
+pub fn timestamp() -> String {
     format_utc(now() as u64)
 }
 

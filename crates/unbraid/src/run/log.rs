@@ -1,6 +1,7 @@
 //! Files that only grow: `run.log`, `metrics.jsonl` and the events of TensorBoard.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -21,21 +22,28 @@ pub(super) enum Keep {
     Lines(u64),
 }
 
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all of it"),
+            Self::Bytes(bytes) => write!(f, "{bytes} bytes"),
+            Self::Lines(lines) => write!(f, "{lines} lines"),
+        }
+    }
+}
+
 impl GrowingFile {
     /// Opens or creates the file, and cuts it back to what is to stay.
-    pub(super) fn open(path: &Path, keep: Keep) -> Outcome<Self> {
-        let failed = |action: &str, error: &dyn std::fmt::Display| {
-            Failure::run(format!("{}: cannot {action}: {error}", path.display()))
-        };
+    pub(super) fn open(path: &Path, keep: Keep) -> Result<Self> {
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
             .open(path)
-            .map_err(|error| failed("open", &error))?;
+            .map_err(Error::write(path))?;
         let mut found = Vec::new();
-        file.read_to_end(&mut found).map_err(|error| failed("read", &error))?;
+        file.read_to_end(&mut found).map_err(Error::io(path, "read it"))?;
         let length = match keep {
             Keep::All => Some(found.len()),
             Keep::Bytes(bytes) => usize::try_from(bytes).ok().filter(|bytes| *bytes <= found.len()),
@@ -45,22 +53,18 @@ impl GrowingFile {
                 usize::try_from(lines - 1).ok().and_then(|last| ends.nth(last)).map(|(end, _)| end + 1)
             }
         };
-        let length = length.ok_or_else(|| {
-            Failure::input(format!(
-                "{}: found {} bytes, expected at least what its checkpoint knows: {keep:?}",
-                path.display(),
-                found.len()
-            ))
+        let length = length.ok_or_else(|| Error::LogTooShort {
+            path: path.to_owned(),
+            found: found.len(),
+            expected: keep.to_string(),
         })? as u64;
-        file.set_len(length)
-            .and_then(|()| file.seek(SeekFrom::Start(length)))
-            .map_err(|error| failed("cut back", &error))?;
+        file.set_len(length).and_then(|()| file.seek(SeekFrom::Start(length))).map_err(Error::write(path))?;
         Ok(Self { path: path.to_owned(), file, length })
     }
 
     /// Appends in one write, so that a reader sees whole lines.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Outcome {
-        self.file.write_all(bytes).map_err(|error| self.failed(&error))?;
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result {
+        self.file.write_all(bytes).map_err(Error::write(&self.path))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -71,12 +75,8 @@ impl GrowingFile {
     }
 
     /// Waits until everything is on disk.
-    pub(super) fn sync(&self) -> Outcome {
-        self.file.sync_data().map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::run(format!("cannot write {}: {error}", self.path.display()))
+    pub(super) fn sync(&self) -> Result {
+        self.file.sync_data().map_err(Error::write(&self.path))
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(file.length(), left.len() as u64);
         }
         for keep in [Keep::Lines(9), Keep::Bytes(99)] {
-            assert!(matches!(GrowingFile::open(&path, keep), Err(Failure::Input(_))));
+            assert!(matches!(GrowingFile::open(&path, keep), Err(Error::LogTooShort { .. })));
         }
     }
 }

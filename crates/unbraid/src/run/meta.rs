@@ -1,7 +1,7 @@
 //! `meta.json`: where, when and on what a run was made.
 
 use super::clock;
-use crate::failure::Outcome;
+use crate::error::Result;
 use crate::files::{self, Existing};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -87,7 +87,7 @@ impl Meta {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write(&self, path: &Path) -> Outcome {
+    pub fn write(&self, path: &Path) -> Result {
         files::write(path, Existing::Replace, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;
             writeln!(file)
@@ -96,7 +96,7 @@ impl Meta {
 }
 
 /// The name of this machine, as far as a file or the environment tells.
-pub(crate) fn host() -> String {
+pub fn host() -> String {
     ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()
         .find_map(|path| std::fs::read_to_string(path).ok())

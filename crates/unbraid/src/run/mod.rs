@@ -1,10 +1,10 @@
 //! The run directory: everything that a run writes, and how it is opened again. Depends on training and what it rests on.
 //!
-//! [`RunDirectory`] is the place that a run being trained owns, [`Run`] what it has learned, to be used.
+//! [`Session`] trains, scores and reports a run; [`Run`] is a trained run, to be used.
 //!
 //! ```text
 //! config.toml      resolved, repeats the run          status.json    state, step, heartbeat, error
-//! meta.json        version, host, data hash, times    run.log        what happened, with times
+//! meta.json        version, host, data hash, times    run.log        events with times
 //! metrics.jsonl    one object for each logged step    tensorboard/   the same for TensorBoard
 //! checkpoints/     last.safetensors, step-*.safetensors, and the optimiser's state of the last
 //! scores.json, codes.npz        written by an evaluation
@@ -14,25 +14,27 @@
 mod checkpoint;
 mod clock;
 mod crc32c;
+mod data;
 mod directory;
-mod interrupt;
 mod journal;
 mod log;
 mod meta;
 mod metrics;
+mod paths;
 mod prior_range;
+mod session;
+mod signal;
 mod status;
 mod tensorboard;
 mod trained;
 
-pub use checkpoint::{Checkpoint, Position, load, save};
-pub(crate) use clock::{now, timestamp};
+pub use clock::{now, timestamp};
+pub use data::RunData;
 pub use directory::{RunDirectory, Start};
-pub(crate) use interrupt::name as signal_name;
-pub use interrupt::{Interrupt, Noted};
-pub use journal::{FileJournal, Watcher};
-pub use meta::Meta;
-pub(crate) use meta::host;
+pub use meta::{Meta, host};
 pub use metrics::{last_row, loss_rank, unit_of_loss};
+pub use paths::RunPaths;
+pub use session::{Reporter, Session};
+pub use signal::{NeverStop, Signal, StopSignal};
 pub use status::{State, Status};
-pub use trained::Run;
+pub use trained::{OpenOptions, Run};

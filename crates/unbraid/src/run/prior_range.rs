@@ -10,14 +10,12 @@ const TAIL: f64 = 0.001_349_898_031_630_094_6;
 impl Run {
     /// The middle of the prior as a row of latent values: continuous units at their median, categorical ones in class 0.
     pub fn middle(&self) -> Array2<f32> {
-        let mut row = Array2::zeros((1, self.network().blueprint().latent_width()));
+        let mut row = Array2::zeros((1, self.layout().width()));
         for unit in 0..self.units() {
             row[[0, unit]] = self.prior().quantile(unit, 0.5) as f32;
         }
-        let mut first = self.units();
-        for &classes in self.categorical_units() {
-            row[[0, first]] = 1.0;
-            first += classes;
+        for unit in 0..self.categorical_units().len() {
+            row[[0, self.layout().class_column(unit, 0)]] = 1.0;
         }
         row
     }

@@ -1,7 +1,8 @@
-//! `status.json`: where a run stands, for people and for schedulers.
+//! `status.json`: how far a run is, for people and for schedulers.
 
 use super::clock;
-use crate::failure::Outcome;
+use super::signal::Signal;
+use crate::error::Result;
 use crate::files::{self, Existing};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -11,37 +12,43 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Not begun.
+    /// Not started.
     Queued,
-    /// At work, if the heartbeat is recent.
+    /// Training, if the heartbeat is recent.
     Running,
     /// All steps are done.
     Done,
-    /// Stopped before the end; `error` says why.
+    /// Asked to stop; it can be resumed. `error` says by what.
+    Interrupted,
+    /// Stopped by an error, which `error` names.
     Failed,
 }
 
 impl State {
-    /// The word for it, as in the file.
+    /// All states.
+    pub const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Done, Self::Interrupted, Self::Failed];
+
+    /// Its word in the file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
             Self::Done => "done",
+            Self::Interrupted => "interrupted",
             Self::Failed => "failed",
         }
     }
 
     /// The state that a word means.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Queued, Self::Running, Self::Done, Self::Failed].into_iter().find(|state| state.word() == word)
+        Self::ALL.into_iter().find(|state| state.word() == word)
     }
 }
 
-/// How the error of a run begins that was asked to stop and can go on.
-const INTERRUPTED: &str = "interrupted by ";
+/// How the error of an interrupted run begins. Before there was a state for it, it was `failed` with such an error.
+const INTERRUPTED_BY: &str = "interrupted by ";
 
-/// Where a run stands.
+/// How far a run is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Its state.
@@ -52,9 +59,9 @@ pub struct Status {
     pub steps: u64,
     /// When this was written, in seconds since 1970 (UTC).
     pub heartbeat: f64,
-    /// The process at work.
+    /// The process that wrote it.
     pub pid: u32,
-    /// Why it failed.
+    /// Why it stopped.
     pub error: Option<String>,
 }
 
@@ -64,36 +71,67 @@ impl Status {
         Self { state, step, steps, heartbeat: clock::now(), pid: std::process::id(), error: None }
     }
 
-    /// The same with the reason of a failure.
+    /// Of a run that this process stopped after a checkpoint.
+    pub(super) fn interrupted(signal: Signal, step: u64, steps: u64) -> Self {
+        let error = format!("{INTERRUPTED_BY}{} after step {step}", signal.name());
+        Self::now(State::Interrupted, step, steps).with_error(error)
+    }
+
+    /// The same with the reason why it stopped.
+    #[must_use]
     pub fn with_error(mut self, error: impl Into<String>) -> Self {
         self.error = Some(error.into());
         self
     }
 
-    /// The same for a run that a signal stopped after its checkpoint.
-    pub(super) fn interrupted(self, signal: &str) -> Self {
-        let error = format!("{INTERRUPTED}{signal} after step {}", self.step);
-        self.with_error(error)
-    }
-
-    /// Whether the run did not fail but was asked to stop, and can go on.
-    pub fn was_interrupted(&self) -> bool {
-        self.error.as_ref().is_some_and(|error| error.starts_with(INTERRUPTED))
-    }
-
-    /// What `path` says; `None` if it is missing or no status.
+    /// The status in a file; `None` if there is none.
     pub fn read(path: &Path) -> Option<Self> {
-        serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+        let status: Self = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+        let was_interrupted = status.state == State::Failed
+            && status.error.as_ref().is_some_and(|error| error.starts_with(INTERRUPTED_BY));
+        Some(if was_interrupted { Self { state: State::Interrupted, ..status } } else { status })
     }
 
     /// Replaces the file at `path`.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write(&self, path: &Path) -> Outcome {
+    pub fn write(&self, path: &Path) -> Result {
         files::write(path, Existing::Replace, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;
             writeln!(file)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupted_runs_of_earlier_versions_are_recognised() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("status.json");
+        let read = |error: &str| {
+            let text = format!(
+                r#"{{"state": "failed", "step": 3, "steps": 9, "heartbeat": 1.5, "pid": 7, "error": "{error}"}}"#
+            );
+            std::fs::write(&path, text).unwrap();
+            Status::read(&path).unwrap().state
+        };
+        assert_eq!(read("interrupted by SIGTERM after step 3"), State::Interrupted);
+        assert_eq!(read("the disk is full"), State::Failed);
+        Status::interrupted(Signal::Interrupt, 4, 9).write(&path).unwrap();
+        let status = Status::read(&path).unwrap();
+        assert_eq!(status.state, State::Interrupted);
+        assert_eq!(status.error.as_deref(), Some("interrupted by SIGINT after step 4"));
+    }
+
+    #[test]
+    fn words_are_those_of_the_file() {
+        for state in State::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.word());
+            assert_eq!(State::from_word(state.word()), Some(state));
+        }
     }
 }

@@ -2,15 +2,17 @@
 
 use super::checkpoint::{self, Weights};
 use super::directory::read_config;
+use super::paths::RunPaths;
 use crate::config::Config;
-use crate::failure::{Failure, Outcome};
-use crate::model::{DiagonalGaussian, Inference, Network, Posteriors};
-use crate::prior::Prior;
-use burn::tensor::{Device, Tensor, TensorData};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::model::{DiagonalGaussian, Inference, Layout, Network, Posteriors, Unit};
+use crate::prior::{Prior, PriorFamily};
+use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, ArrayView2, ArrayViewMut3, Axis, Ix2, Ix4};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::random::Stream;
 use unbraid_data::{DataSet, ImageShape};
@@ -31,57 +33,75 @@ use unbraid_data::{DataSet, ImageShape};
 /// println!("{} {}", posteriors.mean, posteriors.log_variance);
 /// let reconstructions = run.decode(&run.latents_of(&posteriors))?;
 /// assert_eq!(reconstructions.dim(), images.dim());
-/// # Ok::<(), unbraid::failure::Failure>(())
+/// # Ok::<(), unbraid::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Run {
-    path: PathBuf,
+    paths: RunPaths,
     config: Config,
     step: u64,
     inference: Inference,
     prior: Prior,
 }
 
+/// How to open a run.
+#[derive(Debug, Default)]
+pub struct OpenOptions {
+    /// The step whose checkpoint is wanted; the last one if `None`.
+    pub step: Option<u64>,
+    /// Where to compute.
+    pub device: Device,
+    /// The prior of a run that was trained with one of the caller's own.
+    pub prior: Option<Box<dyn PriorFamily>>,
+}
+
 impl Run {
-    /// Opens a run directory with the weights of its last checkpoint, finished or not.
+    /// Opens a run directory on the CPU with the weights of its last checkpoint, finished or not.
     ///
     /// # Errors
     /// If there is no run, or no checkpoint yet, or its weights are not those of the configured model.
-    pub fn open(path: impl AsRef<Path>) -> Outcome<Self> {
-        Self::open_weights(path.as_ref(), None)
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, OpenOptions::default())
     }
 
-    /// Opens it with the weights that were kept after this step, `checkpoints/step-*.safetensors`.
+    /// Opens a run directory with another checkpoint than the last, on another device than the CPU, or with a prior that
+    /// its configuration does not know.
     ///
     /// # Errors
-    /// As [`Run::open`]; if no checkpoint of this step was kept, the message lists those that were.
-    pub fn open_at_step(path: impl AsRef<Path>, step: u64) -> Outcome<Self> {
-        Self::open_weights(path.as_ref(), Some(step))
-    }
-
-    fn open_weights(path: &Path, step: Option<u64>) -> Outcome<Self> {
-        if !path.join("config.toml").is_file() {
-            let found = if path.is_dir() { "no config.toml in it" } else { "no such directory" };
-            return Err(Failure::input(format!("{}: not a run: {found}", path.display())));
+    /// As [`Run::open`]; if no checkpoint of the step was kept, the message lists those that were.
+    pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
+        let paths = RunPaths::new(path.as_ref());
+        if !paths.config().is_file() {
+            let found = if paths.root().is_dir() { "no config.toml in it" } else { "no such directory" };
+            return Err(Error::NotARun { path: paths.root().to_owned(), found });
         }
-        let config = read_config(&path.join("config.toml"))?;
-        let file = checkpoint::find_weights(&path.join("checkpoints"), step)?;
+        let config = read_config(&paths)?;
+        let OpenOptions { step, device, prior } = options;
+        let device = device.tensor_device();
+        let file = checkpoint::find_weights(&paths.checkpoints(), step)?;
         let Weights { step, images: [height, width, channels], state } =
             checkpoint::read_weights(&file, &config.fingerprint())?;
         let shape = ImageShape::new(height, width, channels);
-        let foreign = |error| Failure::Input(anyhow::Error::from(error).context(file.display().to_string()));
-        let device = Device::flex();
+        let foreign = |error| Error::Checkpoint { path: file.clone(), source: Box::new(error) };
         let units = config.model.latents.continuous;
-        let mut prior = Prior::new(&config.model.prior, units, None, &device).map_err(foreign)?;
+        let mut prior = match prior {
+            Some(family) => Prior::from_family(family, units, &device),
+            None => Prior::new(&config.model.prior, units, None, &device).map_err(foreign)?,
+        };
         let state = prior.set_state(state).map_err(foreign)?;
         let mut network = Network::new(&config.model, shape, config.seed, &device).map_err(foreign)?;
         network.set_state(state).map_err(foreign)?;
-        Ok(Self { path: path.to_owned(), config, step, inference: Inference::new(network), prior })
+        Ok(Self { paths, config, step, inference: Inference::new(network), prior })
     }
 
     /// The run directory.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.paths.root()
+    }
+
+    /// Where its files are.
+    pub fn paths(&self) -> &RunPaths {
+        &self.paths
     }
 
     /// The configuration.
@@ -96,17 +116,17 @@ impl Run {
 
     /// The size of its images.
     pub fn image_shape(&self) -> ImageShape {
-        self.inference.network().blueprint().images
+        self.inference.network().blueprint().image_shape
     }
 
     /// The number of continuous latent units.
     pub fn units(&self) -> usize {
-        self.inference.network().blueprint().units
+        self.layout().continuous()
     }
 
     /// The number of classes of each categorical latent unit.
     pub fn categorical_units(&self) -> &[usize] {
-        &self.inference.network().blueprint().categorical
+        self.layout().categorical()
     }
 
     /// The network itself.
@@ -123,13 +143,14 @@ impl Run {
     ///
     /// # Errors
     /// If the images are of another size than those of the run.
-    pub fn encode(&self, images: &ArrayRef<f32, Ix4>) -> Outcome<Posteriors> {
+    pub fn encode(&self, images: &ArrayRef<f32, Ix4>) -> Result<Posteriors> {
         let (count, height, width, channels) = images.dim();
-        self.check_shape("images", ImageShape::new(height, width, channels))?;
+        self.check_image_shape("images", ImageShape::new(height, width, channels))?;
         let copy = |image: usize, pixels: &mut [f32]| {
             ArrayViewMut3::from_shape((height, width, channels), pixels)
-                .map(|mut pixels| pixels.assign(&images.index_axis(Axis(0), image)))
-                .map_err(Failure::run)
+                .expect("the network asks for pixels of one image")
+                .assign(&images.index_axis(Axis(0), image));
+            Ok(())
         };
         self.inference.encode(count, copy, &Silent)
     }
@@ -148,13 +169,13 @@ impl Run {
         indices: &[usize],
         noise: Stream,
         progress: &dyn Progress,
-    ) -> Outcome<Posteriors> {
-        self.check_shape(data.name(), data.shape())?;
+    ) -> Result<Posteriors> {
+        self.check_image_shape(data.name(), data.shape())?;
         progress.start("encoding", indices.len() as u64);
-        let moment = noise.at(0);
+        let position = noise.at(0);
         let posteriors = self.inference.encode(
             indices.len(),
-            |place, pixels| data.write_image(indices[place], moment.lane(indices[place] as u64), pixels),
+            |place, pixels| data.write_image(indices[place], position.lane(indices[place] as u64), pixels),
             progress,
         );
         progress.finish();
@@ -165,13 +186,11 @@ impl Run {
     /// its most likely class as a one-hot row.
     pub fn latents_of(&self, posteriors: &Posteriors) -> Array2<f32> {
         let Posteriors { mean, categories, .. } = posteriors;
-        let mut latents = Array2::zeros((mean.nrows(), self.network().blueprint().latent_width()));
-        latents.slice_axis_mut(Axis(1), (..self.units()).into()).assign(mean);
+        let mut latents = Array2::zeros((mean.nrows(), self.layout().width()));
+        latents.slice_axis_mut(Axis(1), self.layout().continuous_columns().into()).assign(mean);
         for (mut row, classes) in latents.rows_mut().into_iter().zip(categories.rows()) {
-            let mut first = self.units();
-            for (&class, &count) in classes.iter().zip(self.categorical_units()) {
-                row[first + class as usize] = 1.0;
-                first += count;
+            for (unit, &class) in classes.iter().enumerate() {
+                row[self.layout().class_column(unit, class as usize)] = 1.0;
             }
         }
         latents
@@ -182,15 +201,11 @@ impl Run {
     ///
     /// # Errors
     /// If there are not as many columns as that.
-    pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Outcome<Array4<f32>> {
-        let width = self.network().blueprint().latent_width();
-        if latents.ncols() != width {
-            return Err(Failure::input(format!(
-                "latent values: found {} columns, expected {}, one for each unit of {}",
-                latents.ncols(),
-                width,
-                self.path.display()
-            )));
+    pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Result<Array4<f32>> {
+        let expected = self.layout().width();
+        if latents.ncols() != expected {
+            let run = self.path().to_owned();
+            return Err(Error::LatentColumns { found: latents.ncols(), expected, run });
         }
         Ok(self.inference.decode(latents))
     }
@@ -199,7 +214,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::encode`].
-    pub fn reconstruct(&self, images: &ArrayRef<f32, Ix4>) -> Outcome<Array4<f32>> {
+    pub fn reconstruct(&self, images: &ArrayRef<f32, Ix4>) -> Result<Array4<f32>> {
         self.decode(&self.latents_of(&self.encode(images)?))
     }
 
@@ -223,9 +238,9 @@ impl Run {
             }
             divergences.iter_mut().for_each(|sum| *sum /= images as f64);
         }
-        let mut first = 0;
-        for &classes in self.categorical_units() {
-            let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+        for (unit, &classes) in self.categorical_units().iter().enumerate() {
+            let own =
+                posteriors.probabilities.slice_axis(Axis(1), self.layout().probability_columns(unit).into());
             // ln d + sum_k alpha_k ln alpha_k, where 0 ln 0 is 0.
             let negative_entropy = |&share: &f32| match f64::from(share) {
                 share if share > 0.0 => share * share.ln(),
@@ -233,7 +248,6 @@ impl Run {
             };
             let sum: f64 = own.iter().map(negative_entropy).sum();
             divergences.push((classes as f64).ln() + sum / images.max(1) as f64);
-            first += classes;
         }
         divergences
     }
@@ -242,21 +256,19 @@ impl Run {
     /// unit, each class is as likely as any other.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
         let units = self.units();
-        let mut latents = Array2::zeros((count, self.network().blueprint().latent_width()));
+        let mut latents = Array2::zeros((count, self.layout().width()));
         if units > 0 {
             // The rows of a prior's sample come one after the other, so that a longer one begins with a shorter one.
             let sample = self.prior.sample(Stream::new(seed, "samples from the prior").at(0), count);
             let values = floats(sample);
             let sample = ArrayView2::from_shape((count, units), &values).expect("one value for each unit");
-            latents.slice_axis_mut(Axis(1), (..units).into()).assign(&sample);
+            latents.slice_axis_mut(Axis(1), self.layout().continuous_columns().into()).assign(&sample);
         }
         let classes_of_rows = Stream::new(seed, "classes from the prior").at(0);
         for (row, mut values) in latents.rows_mut().into_iter().enumerate() {
             let mut generator = classes_of_rows.lane(row as u64).generator();
-            let mut first = units;
-            for &classes in self.categorical_units() {
-                values[first + generator.random_range(0..classes)] = 1.0;
-                first += classes;
+            for (unit, &classes) in self.categorical_units().iter().enumerate() {
+                values[self.layout().class_column(unit, generator.random_range(0..classes))] = 1.0;
             }
         }
         latents
@@ -266,19 +278,50 @@ impl Run {
     ///
     /// # Errors
     /// Never for a run that could be opened.
-    pub fn sample(&self, count: usize, seed: u64) -> Outcome<Array4<f32>> {
+    pub fn sample(&self, count: usize, seed: u64) -> Result<Array4<f32>> {
         self.decode(&self.draw_latents(count, seed))
     }
 
-    fn check_shape(&self, what: &str, found: ImageShape) -> Outcome {
+    /// Which columns of latent values belong to which unit.
+    pub fn layout(&self) -> &Layout {
+        &self.network().blueprint().layout
+    }
+
+    /// Fails unless the run has this unit.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchUnit`].
+    pub fn check_unit(&self, unit: Unit) -> Result {
+        let (number, count) = match unit {
+            Unit::Continuous(number) => (number, self.units()),
+            Unit::Categorical(number) => (number, self.categorical_units().len()),
+        };
+        if number < count {
+            return Ok(());
+        }
+        Err(Error::NoSuchUnit { unit, count, run: self.path().to_owned() })
+    }
+
+    /// Fails unless the run has this categorical unit and the unit this class.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchUnit`] and [`Error::NoSuchClass`].
+    pub fn check_class(&self, unit: usize, class: usize) -> Result {
+        self.check_unit(Unit::Categorical(unit))?;
+        let classes = self.categorical_units()[unit];
+        if class < classes { Ok(()) } else { Err(Error::NoSuchClass { unit, class, classes }) }
+    }
+
+    /// Fails unless images of this shape fit the run; `subject` says whose images they are.
+    ///
+    /// # Errors
+    /// [`Error::ImageShape`].
+    pub fn check_image_shape(&self, subject: &str, found: ImageShape) -> Result {
         let expected = self.image_shape();
         if found == expected {
             return Ok(());
         }
-        Err(Failure::input(format!(
-            "{what}: found images of {found}, expected {expected}, those of {}",
-            self.path.display()
-        )))
+        Err(Error::ImageShape { subject: subject.to_owned(), found, expected, run: self.path().to_owned() })
     }
 }
 

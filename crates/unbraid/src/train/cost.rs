@@ -1,6 +1,7 @@
 //! What a step costs on this machine.
 
-use super::{TrainError, Trainer};
+use super::Trainer;
+use crate::error::Result;
 use std::time::{Duration, Instant};
 
 /// Steps before the clock starts: allocations, page faults, the processor's frequency.
@@ -10,7 +11,7 @@ const WARM_UP: usize = 5;
 ///
 /// # Errors
 /// As [`Trainer::advance`].
-pub fn warm_up(trainer: &mut Trainer<'_>) -> Result<(), TrainError> {
+pub fn warm_up(trainer: &mut Trainer<'_>) -> Result {
     (0..WARM_UP).try_for_each(|_| trainer.advance().map(drop))
 }
 
@@ -18,7 +19,7 @@ pub fn warm_up(trainer: &mut Trainer<'_>) -> Result<(), TrainError> {
 ///
 /// # Errors
 /// As [`Trainer::advance`].
-pub fn seconds_per_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result<f64, TrainError> {
+pub fn seconds_per_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result<f64> {
     let start = Instant::now();
     let mut steps = 0_u32;
     loop {
@@ -36,7 +37,7 @@ pub fn seconds_per_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result
 ///
 /// # Errors
 /// As [`Trainer::advance`].
-pub fn fastest_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result<f64, TrainError> {
+pub fn fastest_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result<f64> {
     let start = Instant::now();
     let mut fastest = seconds_per_step(trainer, Duration::ZERO)?;
     loop {

@@ -1,7 +1,8 @@
 //! The losses between two rows of the log, summed without loss of precision.
 
 use crate::config::LatentsConfig;
-use crate::model::{ModelError, StateTensor, Values};
+use crate::error::Result;
+use crate::model::{StateTensor, Values};
 use crate::objective::Objective;
 
 /// The mean of every loss over the steps since the last row.
@@ -40,7 +41,7 @@ impl Means {
     pub fn new(objective: &Objective, latents: &LatentsConfig) -> Self {
         let mut names: Vec<String> = ["loss", "reconstruction", "kl"].map(str::to_owned).into();
         names.extend(objective.term_names().filter(|name| *name != "kl").map(str::to_owned));
-        names.extend(objective.lesson_names().map(str::to_owned));
+        names.extend(objective.auxiliary_loss_names().map(str::to_owned));
         names.extend(objective.schedules(0).map(|(key, _)| format!("schedule/{key}")));
         names.extend((0..latents.continuous).map(|unit| format!("kl_unit/{unit}")));
         names.extend((0..latents.categorical.len()).map(|unit| format!("kl_categorical/{unit}")));
@@ -96,7 +97,7 @@ impl Means {
     ///
     /// # Errors
     /// If anything else is there, or the number of losses differs.
-    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result<(), ModelError> {
+    pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         let [sums, steps] = crate::model::matched(&self.state(), state)?
             .try_into()
             .unwrap_or([Values::Doubles(Vec::new()), Values::Integers(Vec::new())]);

@@ -1,5 +1,5 @@
 //! Training: one file to read from top to bottom, and its parts. Depends on data, model, prior and objective; what it
-//! has to say goes to a [`Journal`], so that it knows nothing of files or terminals.
+//! reports goes to a [`Journal`], so that it knows nothing of files or terminals.
 
 mod batches;
 pub mod cost;
@@ -9,45 +9,17 @@ pub use batches::Batches;
 pub use measurements::{Means, Row};
 
 use crate::config::{Config, ObjectiveConfig};
-use crate::failure::Failure;
+use crate::device::Device;
+use crate::error::{Error, Result};
 use crate::model::principal_components::{Fit, PrincipalComponents, probabilistic_pca};
-use crate::model::{ModelError, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
-use crate::objective::{Evidence, Latent, Losses, Objective, Setting};
+use crate::model::{NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
+use crate::objective::{ForwardPass, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
-use crate::prior::Prior;
-use burn::tensor::{Device, Tensor, TensorData};
-use std::fmt;
-use unbraid_data::random::{Moment, Stream};
+use crate::prior::{Prior, PriorFamily};
+use burn::tensor::{Tensor, TensorData};
+use unbraid_data::DataSet;
+use unbraid_data::random::{Position, Stream};
 use unbraid_data::sampling::uniform;
-use unbraid_data::{DataError, DataSet};
-
-/// Why training stopped before its end.
-#[derive(Debug)]
-pub enum TrainError {
-    /// A loss is not a finite number any more.
-    NotFinite {
-        /// The step that gave it.
-        step: u64,
-        /// Which of the losses.
-        term: String,
-        /// NaN or an infinity.
-        value: f64,
-    },
-    /// An image could not be read.
-    Data(DataError),
-    /// The journal could not be written.
-    Journal(Failure),
-}
-
-impl fmt::Display for TrainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotFinite { step, term, value } => write!(f, "step {step}: the term `{term}` is {value}"),
-            Self::Data(error) => error.fmt(f),
-            Self::Journal(failure) => failure.fmt(f),
-        }
-    }
-}
 
 /// How training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,16 +30,16 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Whoever keeps the record of a run.
+/// Keeps the record of a training: a run directory, or whatever a caller likes.
 pub trait Journal {
     /// A step is done; called after every one.
-    fn step(&mut self, step: u64, loss: f64) -> Result<(), Failure>;
+    fn step(&mut self, step: u64, loss: f64) -> Result;
 
     /// The means since the last row.
-    fn row(&mut self, row: &Row) -> Result<(), Failure>;
+    fn row(&mut self, row: &Row) -> Result;
 
     /// The state to go on from. `snapshot` says whether to keep it beside later ones.
-    fn checkpoint(&mut self, trainer: &Trainer<'_>, snapshot: bool) -> Result<(), Failure>;
+    fn checkpoint(&mut self, trainer: &Trainer<'_>, snapshot: bool) -> Result;
 
     /// Whether to save and stop.
     fn should_stop(&self) -> bool;
@@ -88,6 +60,15 @@ pub struct Trainer<'a> {
     temperature: f64,
     means: Means,
     step: u64,
+}
+
+/// What replaces the parts that a configuration describes.
+#[derive(Debug, Default)]
+pub struct Parts {
+    /// The objective; [`Objective::from_terms`] makes one from any terms.
+    pub objective: Option<Objective>,
+    /// The family of the prior.
+    pub prior: Option<Box<dyn PriorFamily>>,
 }
 
 /// Where the random numbers of a step come from, besides the order of the images.
@@ -115,12 +96,8 @@ impl Streams {
 }
 
 fn closed_form(config: &Config) -> Option<Fit> {
-    match config.objective {
-        ObjectiveConfig::Pca { images } => {
-            Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7 })
-        }
-        _ => None,
-    }
+    let ObjectiveConfig::Pca { images } = config.objective else { return None };
+    Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7 })
 }
 
 /// Trains until `steps` steps are done, from wherever the trainer is.
@@ -132,22 +109,22 @@ pub fn train(
     config: &Config,
     steps: u64,
     journal: &mut dyn Journal,
-) -> Result<Ending, TrainError> {
+) -> Result<Ending> {
     let training = &config.training;
     while trainer.step < steps {
         let loss = trainer.advance()?;
         let step = trainer.step;
-        journal.step(step, loss).map_err(TrainError::Journal)?;
+        journal.step(step, loss)?;
 
         let last = step == steps;
         if last || step.is_multiple_of(training.log_every) {
             let row = trainer.means.take(step);
-            journal.row(&row).map_err(TrainError::Journal)?;
+            journal.row(&row)?;
         }
         let snapshot = step.is_multiple_of(training.checkpoint_every);
         let stop = !last && journal.should_stop();
         if last || snapshot || stop {
-            journal.checkpoint(trainer, snapshot).map_err(TrainError::Journal)?;
+            journal.checkpoint(trainer, snapshot)?;
         }
         if stop {
             return Ok(Ending::Interrupted);
@@ -161,17 +138,29 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     /// If the architecture cannot take the images of the data, or the prior cannot be made from them.
-    pub fn new(config: &Config, data: &'a dyn DataSet, device: &Device) -> Result<Self, ModelError> {
-        let device = device.clone().autodiff();
+    pub fn new(config: &Config, data: &'a dyn DataSet, device: &Device) -> Result<Self> {
+        Self::with_parts(config, data, device, Parts::default())
+    }
+
+    /// As [`Trainer::new`], with an objective or a prior of the caller's own in place of the configured one.
+    ///
+    /// # Errors
+    /// As [`Trainer::new`].
+    pub fn with_parts(config: &Config, data: &'a dyn DataSet, device: &Device, parts: Parts) -> Result<Self> {
+        let device = device.tensor_device().autodiff();
         let network = Network::new(&config.model, data.shape(), config.seed, &device)?;
         let units = config.model.latents.continuous;
-        let prior = Prior::new(&config.model.prior, units, Some(data), &device)?;
+        let prior = match parts.prior {
+            Some(family) => Prior::from_family(family, units, &device),
+            None => Prior::new(&config.model.prior, units, Some(data), &device)?,
+        };
         let initializer = config.model.initializer;
         let setting = Setting { seed: config.seed, units, initializer, device };
-        let objective = Objective::new(&config.objective, &setting);
+        let is_configured = parts.objective.is_none();
+        let objective = parts.objective.unwrap_or_else(|| Objective::new(&config.objective, &setting));
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
-            closed_form: closed_form(config),
+            closed_form: closed_form(config).filter(|_| is_configured),
             batches: Batches::new(&config.training, data.len(), config.seed),
             streams: Streams::new(config.seed),
             temperature: config.model.latents.temperature_or_default(),
@@ -189,7 +178,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     /// If the loss is not finite, in which case the weights are left as they were, or an image cannot be read.
-    pub fn advance(&mut self) -> Result<f64, TrainError> {
+    pub fn advance(&mut self) -> Result<f64> {
         // Every random number is a function of the seed and the step, so that a resumed run draws the same ones.
         let step = self.step;
         self.fit_at_once()?;
@@ -206,19 +195,19 @@ impl<'a> Trainer<'a> {
 
         let place = (step, self.data.len());
         let Posterior { continuous, categorical } = posterior;
-        let mut evidence = Evidence::new(place, &self.prior, continuous, sample.continuous, reconstruction);
-        evidence.categorical = categorical;
+        let mut forward = ForwardPass::new(place, &self.prior, continuous, sample.continuous, reconstruction);
+        forward.categorical = categorical;
         let needs = self.objective.needs();
         if needs.prior_sample {
-            evidence.prior_sample = Some(self.prior.sample(self.streams.prior.at(step), batch));
+            forward.prior_sample = Some(self.prior.sample(self.streams.prior.at(step), batch));
         }
         if needs.second_batch {
-            evidence.second_sample = Some(self.second_sample(batch)?);
+            forward.second_sample = Some(self.second_sample(batch)?);
         }
-        let losses = self.objective.evaluate(&evidence);
+        let losses = self.objective.evaluate(&forward);
         let mut gradients = losses.total.backward();
-        let lessons = self.objective.learn(&evidence);
-        let loss = self.measure(losses, lessons)?;
+        let auxiliary_losses = self.objective.update(&forward);
+        let loss = self.measure(losses, auxiliary_losses)?;
 
         if self.closed_form.is_none() {
             let mut parameters = self.network.parameters_mut();
@@ -231,19 +220,19 @@ impl<'a> Trainer<'a> {
     }
 
     /// Gives the network the weights of an objective that has a closed form.
-    fn fit_at_once(&mut self) -> Result<(), TrainError> {
+    fn fit_at_once(&mut self) -> Result {
         let Some(fit) = self.closed_form else { return Ok(()) };
-        let components = PrincipalComponents::fit(self.data, fit).map_err(TrainError::Data)?;
+        let components = PrincipalComponents::fit(self.data, fit)?;
         let weights = probabilistic_pca(&components, fit.components, self.data.shape());
         self.network.set_state(weights).expect("the configuration was checked to have a linear network");
         Ok(())
     }
 
     /// Images by their places in the data, `[batch, height, width, channels]`.
-    fn read(&self, indices: &[usize], noise: Moment) -> Result<Tensor<4>, TrainError> {
+    fn read(&self, indices: &[usize], noise: Position) -> Result<Tensor<4>> {
         let shape = self.data.shape();
         let mut pixels = vec![0.0; indices.len() * shape.values()];
-        self.data.write_batch_parallel(indices, noise, &mut pixels).map_err(TrainError::Data)?;
+        self.data.write_batch_parallel(indices, noise, &mut pixels)?;
         let dimensions = [indices.len(), shape.height, shape.width, shape.channels];
         Ok(Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device()))
     }
@@ -267,7 +256,7 @@ impl<'a> Trainer<'a> {
 
     /// Samples of the posteriors of a second batch, drawn with replacement and independently of the first. The network
     /// is not trained on it: no gradient and no statistics of batch normalisation come from here.
-    fn second_sample(&self, batch: usize) -> Result<Tensor<2>, TrainError> {
+    fn second_sample(&self, batch: usize) -> Result<Tensor<2>> {
         let mut indices = vec![0; batch];
         uniform(self.data.len(), &mut self.streams.second_batch.at(self.step).generator(), &mut indices);
         let images = self.read(&indices, self.streams.second_pixels.at(self.step))?;
@@ -276,12 +265,12 @@ impl<'a> Trainer<'a> {
     }
 
     /// Adds the losses to the means of the row in progress; gives the total.
-    fn measure(&mut self, losses: Losses, lessons: Vec<Tensor<1>>) -> Result<f64, TrainError> {
+    fn measure(&mut self, losses: Losses, auxiliary_losses: Vec<Tensor<1>>) -> Result<f64> {
         let Losses { total, reconstruction, kl, terms, kl_of_units } = losses;
         let terms = self.objective.term_names().zip(terms).filter(|(name, _)| *name != "kl");
         let mut all = vec![total, reconstruction, kl];
         all.extend(terms.map(|(_, value)| value));
-        all.extend(lessons);
+        all.extend(auxiliary_losses);
         let scalars = all.len();
         all.push(kl_of_units);
         // One read for all of them: on a device other than the CPU, each would wait for the queue.
@@ -291,7 +280,9 @@ impl<'a> Trainer<'a> {
         values.splice(scalars..scalars, self.objective.schedules(self.step).map(|(_, value)| value));
         match self.means.add(&values) {
             Ok(()) => Ok(values[0]),
-            Err((term, value)) => Err(TrainError::NotFinite { step: self.step + 1, term, value }),
+            Err((term, value)) => {
+                Err(Error::LossNotFinite { step: self.step + 1, term, value, checkpoint: None })
+            }
         }
     }
 
@@ -333,12 +324,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     /// If they belong to another model or optimiser.
-    pub fn restore(
-        &mut self,
-        step: u64,
-        weights: Vec<StateTensor>,
-        state: Vec<StateTensor>,
-    ) -> Result<(), ModelError> {
+    pub fn restore(&mut self, step: u64, weights: Vec<StateTensor>, state: Vec<StateTensor>) -> Result {
         let rest = self.prior.set_state(weights)?;
         self.network.set_state(rest)?;
         let parameters = [self.network.parameters(), self.prior.parameters()].concat();

@@ -6,8 +6,9 @@ mod tests;
 
 pub use parts::{DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig};
 
-use super::check::{Result, at_least_one};
-use super::{ConfigError, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
+use super::check::at_least_one;
+use super::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// What is minimised. Every weight and every capacity is a [`Schedule`].
@@ -155,96 +156,113 @@ fn one() -> Schedule {
     Schedule::Constant(1.0)
 }
 
-impl ObjectiveConfig {
+/// The facts about a method that other parts of the program need: all of them in one place, none with a default.
+struct Method {
     /// The word that selects it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Autoencoder {} => "autoencoder",
-            Self::Vae {} => "vae",
-            Self::BetaVae { .. } => "beta-vae",
-            Self::AnnealedVae { .. } => "annealed-vae",
-            Self::BetaTcvae { .. } => "beta-tcvae",
-            Self::DipVaeI(_) => "dip-vae-i",
-            Self::DipVaeIi(_) => "dip-vae-ii",
-            Self::Decomposition { .. } => "decomposition",
-            Self::InfoVae { .. } => "info-vae",
-            Self::WaeMmd { .. } => "wae-mmd",
-            Self::FactorVae { .. } => "factor-vae",
-            Self::JointVae { .. } => "joint-vae",
-            Self::WaeGan { .. } => "wae-gan",
-            Self::Aae { .. } => "aae",
-            Self::Iwae { .. } => "iwae",
-            Self::Pca { .. } => "pca",
-        }
-    }
-
-    /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
-    /// add up over units. What looks at q(z) as a whole is defined for continuous units.
-    pub fn takes_categorical_units(&self) -> bool {
-        matches!(
-            self,
-            Self::Autoencoder {}
-                | Self::Vae {}
-                | Self::BetaVae { .. }
-                | Self::AnnealedVae { .. }
-                | Self::JointVae { .. }
-        )
-    }
-
+    name: &'static str,
     /// Every weight and capacity by its key.
-    pub fn schedules(&self) -> Vec<(&'static str, Schedule)> {
+    schedules: Vec<(&'static str, Schedule)>,
+    /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
+    /// add up over units. A method that looks at q(z) as a whole is defined for continuous units only.
+    units: Units,
+    /// Whether it compares the images of a batch with each other.
+    batch: Batch,
+}
+
+#[derive(PartialEq)]
+enum Units {
+    Any,
+    Continuous,
+}
+
+#[derive(PartialEq)]
+enum Batch {
+    OneImageWillDo,
+    ComparesImages,
+}
+
+impl ObjectiveConfig {
+    fn method(&self) -> Method {
+        use Batch::{ComparesImages, OneImageWillDo};
+        use Units::{Any, Continuous};
+        let method = |name, schedules: &[(&'static str, Schedule)], units, batch| Method {
+            name,
+            schedules: schedules.to_vec(),
+            units,
+            batch,
+        };
         match *self {
-            Self::Autoencoder {} | Self::Vae {} | Self::Iwae { .. } | Self::Pca { .. } => Vec::new(),
-            Self::BetaVae { beta } => vec![("beta", beta)],
-            Self::AnnealedVae { gamma, capacity } => vec![("gamma", gamma), ("capacity", capacity)],
+            Self::Autoencoder {} => method("autoencoder", &[], Any, OneImageWillDo),
+            Self::Vae {} => method("vae", &[], Any, OneImageWillDo),
+            Self::BetaVae { beta } => method("beta-vae", &[("beta", beta)], Any, OneImageWillDo),
+            Self::AnnealedVae { gamma, capacity } => {
+                method("annealed-vae", &[("gamma", gamma), ("capacity", capacity)], Any, OneImageWillDo)
+            }
             Self::BetaTcvae { alpha, beta, gamma, .. } => {
-                vec![("alpha", alpha), ("beta", beta), ("gamma", gamma)]
+                let weights = [("alpha", alpha), ("beta", beta), ("gamma", gamma)];
+                method("beta-tcvae", &weights, Continuous, ComparesImages)
             }
-            Self::DipVaeI(DipConfig { lambda_od, lambda_d, lambda_3, .. })
-            | Self::DipVaeIi(DipConfig { lambda_od, lambda_d, lambda_3, .. }) => {
-                vec![("lambda_od", lambda_od), ("lambda_d", lambda_d), ("lambda_3", lambda_3)]
+            Self::DipVaeI(ref dip) => method("dip-vae-i", &dip.schedules(), Continuous, ComparesImages),
+            Self::DipVaeIi(ref dip) => method("dip-vae-ii", &dip.schedules(), Continuous, ComparesImages),
+            Self::Decomposition { alpha, beta, .. } => {
+                method("decomposition", &[("alpha", alpha), ("beta", beta)], Continuous, ComparesImages)
             }
-            Self::Decomposition { alpha, beta, .. } => vec![("alpha", alpha), ("beta", beta)],
-            Self::InfoVae { alpha, lambda, .. } => vec![("alpha", alpha), ("lambda", lambda)],
-            Self::FactorVae { gamma, .. } => vec![("gamma", gamma)],
+            Self::InfoVae { alpha, lambda, .. } => {
+                method("info-vae", &[("alpha", alpha), ("lambda", lambda)], Continuous, ComparesImages)
+            }
+            Self::WaeMmd { lambda, .. } => {
+                method("wae-mmd", &[("lambda", lambda)], Continuous, ComparesImages)
+            }
+            Self::FactorVae { gamma, .. } => {
+                method("factor-vae", &[("gamma", gamma)], Continuous, ComparesImages)
+            }
             Self::JointVae {
                 gamma_continuous,
                 capacity_continuous,
                 gamma_categorical,
                 capacity_categorical,
-            } => vec![
-                ("gamma_continuous", gamma_continuous),
-                ("capacity_continuous", capacity_continuous),
-                ("gamma_categorical", gamma_categorical),
-                ("capacity_categorical", capacity_categorical),
-            ],
-            Self::WaeMmd { lambda, .. } | Self::WaeGan { lambda, .. } | Self::Aae { lambda, .. } => {
-                vec![("lambda", lambda)]
+            } => {
+                let schedules = [
+                    ("gamma_continuous", gamma_continuous),
+                    ("capacity_continuous", capacity_continuous),
+                    ("gamma_categorical", gamma_categorical),
+                    ("capacity_categorical", capacity_categorical),
+                ];
+                method("joint-vae", &schedules, Any, OneImageWillDo)
             }
+            Self::WaeGan { lambda, .. } => {
+                method("wae-gan", &[("lambda", lambda)], Continuous, OneImageWillDo)
+            }
+            Self::Aae { lambda, .. } => method("aae", &[("lambda", lambda)], Continuous, OneImageWillDo),
+            Self::Iwae { .. } => method("iwae", &[], Continuous, OneImageWillDo),
+            Self::Pca { .. } => method("pca", &[], Continuous, OneImageWillDo),
         }
     }
 
-    /// Whether it compares the images of a batch with each other.
-    fn compares_images(&self) -> bool {
-        match self {
-            Self::BetaTcvae { .. } | Self::DipVaeI(_) | Self::DipVaeIi(_) | Self::Decomposition { .. } => {
-                true
-            }
-            Self::InfoVae { .. } | Self::WaeMmd { .. } | Self::FactorVae { .. } => true,
-            Self::Autoencoder {} | Self::Vae {} | Self::BetaVae { .. } => false,
-            Self::AnnealedVae { .. } | Self::JointVae { .. } | Self::Iwae { .. } | Self::Pca { .. } => false,
-            Self::WaeGan { .. } | Self::Aae { .. } => false,
-        }
+    /// The word that selects it.
+    pub fn name(&self) -> &'static str {
+        self.method().name
+    }
+
+    /// Whether it is defined for categorical units.
+    pub fn takes_categorical_units(&self) -> bool {
+        self.method().units == Units::Any
+    }
+
+    /// Every weight and capacity by its key.
+    pub fn schedules(&self) -> Vec<(&'static str, Schedule)> {
+        self.method().schedules
     }
 
     /// Refuses what cannot be right.
     pub(super) fn check(&self, prior: &PriorConfig, batch_size: usize) -> Result {
-        for (key, schedule) in self.schedules() {
+        let Method { name, schedules, batch, .. } = self.method();
+        for (key, schedule) in schedules {
             schedule.check(&format!("objective.{key}"))?;
         }
-        if self.compares_images() && batch_size < 2 {
-            let expected = format!("at least 2, since objective `{}` compares images", self.name());
-            return Err(ConfigError::value("training.batch_size", batch_size, expected));
+        if batch == Batch::ComparesImages && batch_size < 2 {
+            let expected = format!("at least 2, since objective `{name}` compares images");
+            return Err(Error::value("training.batch_size", batch_size, expected));
         }
         match self {
             Self::DipVaeI(dip) | Self::DipVaeIi(dip) => dip.check(),
@@ -258,7 +276,14 @@ impl ObjectiveConfig {
             | Self::WaeGan { discriminator, .. }
             | Self::Aae { discriminator, .. } => discriminator.check(),
             Self::Iwae { samples } => at_least_one("objective.samples", *samples as u64),
-            _ => Ok(()),
+            // Their schedules are all they have; what `pca` asks of the rest is checked with the rest.
+            Self::Autoencoder {}
+            | Self::Vae {}
+            | Self::BetaVae { .. }
+            | Self::AnnealedVae { .. }
+            | Self::BetaTcvae { .. }
+            | Self::JointVae { .. }
+            | Self::Pca { .. } => Ok(()),
         }
     }
 }
@@ -269,16 +294,12 @@ fn check_information(alpha: Schedule, lambda: Schedule) -> Result {
     for step in steps {
         let (alpha, lambda) = (alpha.at(step), lambda.at(step));
         if alpha > 1.0 {
-            return Err(ConfigError::value(
-                "objective.alpha",
-                alpha,
-                "at most 1: the KL has the weight 1 - alpha",
-            ));
+            return Err(Error::value("objective.alpha", alpha, "at most 1: the KL has the weight 1 - alpha"));
         }
         if alpha + lambda < 1.0 {
             let expected =
                 format!("at least {} at step {step}: the MMD has the weight alpha + lambda - 1", 1.0 - alpha);
-            return Err(ConfigError::value("objective.lambda", lambda, expected));
+            return Err(Error::value("objective.lambda", lambda, expected));
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! What objectives are made of besides weights.
 
-use crate::config::check::{Result, positive};
-use crate::config::{ConfigError, PriorConfig, Schedule};
+use crate::config::check::positive;
+use crate::config::{PriorConfig, Schedule};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The weights of DIP-VAE.
@@ -108,11 +109,15 @@ fn zero() -> Schedule {
 }
 
 impl DipConfig {
+    pub(super) fn schedules(&self) -> [(&'static str, Schedule); 3] {
+        [("lambda_od", self.lambda_od), ("lambda_d", self.lambda_d), ("lambda_3", self.lambda_3)]
+    }
+
     pub(super) fn check(&self) -> Result {
         if (0.0..1.0).contains(&self.running_decay) {
             return Ok(());
         }
-        Err(ConfigError::value("objective.running_decay", self.running_decay, "a number from 0 to below 1"))
+        Err(Error::value("objective.running_decay", self.running_decay, "a number from 0 to below 1"))
     }
 }
 
@@ -126,9 +131,9 @@ impl DivergenceConfig {
                 let found =
                     format!("moments with a Student-t prior of {degrees_of_freedom} degrees of freedom");
                 let expected = "mmd or inclusive-kl, since that prior has no covariance";
-                Err(ConfigError::value("objective.divergence", found, expected))
+                Err(Error::value("objective.divergence", found, expected))
             }
-            _ => Ok(()),
+            (Self::InclusiveKl {} | Self::Moments {}, _) => Ok(()),
         }
     }
 }
@@ -137,7 +142,7 @@ impl MmdConfig {
     pub(super) fn check(&self, key: &str) -> Result {
         let key = format!("{key}.scales");
         if self.scales.is_empty() {
-            return Err(ConfigError::value(key, "[]", "one scale or more"));
+            return Err(Error::value(key, "[]", "one scale or more"));
         }
         self.scales.iter().try_for_each(|scale| positive(&key, *scale))
     }

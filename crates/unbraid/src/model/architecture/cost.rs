@@ -22,7 +22,7 @@ impl Blueprint {
 
     /// What the encoder's convolutions make of an image, the image itself first.
     fn encoder_images(&self) -> Vec<ImageShape> {
-        let mut images = vec![self.images];
+        let mut images = vec![self.image_shape];
         for layer in &self.encoder.convolutions {
             let size =
                 |size: usize, axis: usize| (size + 2 * layer.padding - layer.kernel[axis]) / layer.stride + 1;
@@ -56,8 +56,8 @@ impl Blueprint {
             layers.push(width * layer.width);
             width = layer.width;
         }
-        layers.push(width * (2 * self.units + self.categorical.iter().sum::<usize>()));
-        width = self.latent_width();
+        layers.push(width * (2 * self.layout.continuous() + self.layout.classes()));
+        width = self.layout.width();
         for layer in &self.decoder.linear {
             layers.push(width * layer.width);
             width = layer.width;

@@ -8,19 +8,18 @@ mod cost;
 mod dcgan;
 mod mlp;
 
-use super::ModelError;
+use super::Layout;
 use crate::config::{ArchitectureConfig, ModelConfig};
+use crate::error::{Error, Result};
 use unbraid_data::ImageShape;
 
 /// A pair of networks as tables of layers, before any weight exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
-    /// The images that go in and come out.
-    pub images: ImageShape,
-    /// Number of continuous latent units.
-    pub units: usize,
-    /// Number of classes of each categorical unit.
-    pub categorical: Vec<usize>,
+    /// The size of the images that go in and come out.
+    pub image_shape: ImageShape,
+    /// The latent units.
+    pub layout: Layout,
     /// From images to the posterior.
     pub encoder: EncoderTable,
     /// From latent units to images.
@@ -152,13 +151,17 @@ impl Blueprint {
     ///
     /// # Errors
     /// If its strides do not divide the image; the message says which sizes fit.
-    pub fn new(config: &ModelConfig, images: ImageShape) -> Result<Self, ModelError> {
-        let latents = &config.latents;
+    pub fn new(config: &ModelConfig, images: ImageShape) -> Result<Self> {
+        let layout = Layout::new(&config.latents);
         let halvings = match &config.architecture {
             ArchitectureConfig::Mlp { .. } | ArchitectureConfig::Linear {} => 0,
             ArchitectureConfig::Dupont32 {} => 3,
             ArchitectureConfig::Burgess { .. } => burgess::depth(images),
-            _ => 4,
+            ArchitectureConfig::Conv {}
+            | ArchitectureConfig::Dlib {}
+            | ArchitectureConfig::Dupont64 {}
+            | ArchitectureConfig::Mathieu {}
+            | ArchitectureConfig::Dcgan {} => 4,
         };
         check_size(config.architecture.name(), images, halvings)?;
         let (encoder, decoder) = match &config.architecture {
@@ -167,19 +170,13 @@ impl Blueprint {
             ArchitectureConfig::Dupont32 {} => conv::dupont_32_tables(images),
             ArchitectureConfig::Mathieu {} => conv::mathieu_tables(images),
             ArchitectureConfig::Burgess { channels, hidden } => burgess::tables(images, *channels, *hidden),
-            ArchitectureConfig::Dcgan {} => dcgan::tables(images, latents.width()),
+            ArchitectureConfig::Dcgan {} => dcgan::tables(images, layout.width()),
             ArchitectureConfig::Linear {} => mlp::tables(images, &[], &[], crate::config::Activation::Relu),
             ArchitectureConfig::Mlp { encoder, decoder, decoder_activation } => {
                 mlp::tables(images, encoder, decoder, *decoder_activation)
             }
         };
-        let (units, categorical) = (latents.continuous, latents.categorical.clone());
-        Ok(Self { images, units, categorical, encoder, decoder })
-    }
-
-    /// Values that the decoder takes: one for each continuous unit and each class of the categorical units.
-    pub fn latent_width(&self) -> usize {
-        self.units + self.categorical.iter().sum::<usize>()
+        Ok(Self { image_shape: images, layout, encoder, decoder })
     }
 }
 
@@ -188,13 +185,13 @@ fn reduced(images: ImageShape, halvings: u32, channels: usize) -> ImageShape {
     ImageShape::new(images.height >> halvings, images.width >> halvings, channels)
 }
 
-fn check_size(architecture: &'static str, images: ImageShape, halvings: u32) -> Result<(), ModelError> {
+fn check_size(architecture: &'static str, images: ImageShape, halvings: u32) -> Result {
     let step = 1 << halvings;
     if images.height.is_multiple_of(step) && images.width.is_multiple_of(step) && images.values() > 0 {
         return Ok(());
     }
     let nearest = |size: usize| size.div_ceil(step).max(1) * step;
-    Err(ModelError::ImageSize {
+    Err(Error::ImageSize {
         architecture,
         height: images.height,
         width: images.width,

@@ -10,6 +10,7 @@ mod probabilistic;
 
 pub use probabilistic::probabilistic_pca;
 
+use crate::error::Result;
 use linear_algebra::{orthonormalize, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand_distr::{Distribution, StandardNormal};

@@ -1,6 +1,6 @@
 //! Images for a run: its own data, another data set, a folder, or single files.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::Array4;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
 ///
 /// # Errors
 /// If there is no such data, it is damaged, or its images are of another size than those of the run.
-pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Outcome<Box<dyn DataSet>> {
+pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
     if let (None, Some(path)) = (&spec.name, &spec.path)
         && is_image_file(path)
     {
@@ -28,7 +28,7 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Outcome<Box<
         (Some(name), _) => registry::entry(name)?,
         (None, Some(path)) => registry::recognise(path)?,
         (None, None) => {
-            return Err(Failure::input("data: found neither name nor path, expected one of them"));
+            return Err(Error::argument("data", "neither name nor path", "one of them"));
         }
     };
     let shape = run.image_shape();
@@ -42,7 +42,7 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Outcome<Box<
         }
     }
     let data = unbraid_data::open(&spec, progress)?;
-    check(run, data.as_ref())?;
+    run.check_image_shape(data.name(), data.shape())?;
     Ok(data)
 }
 
@@ -50,9 +50,9 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Outcome<Box<
 ///
 /// # Errors
 /// If it is not where it was, or has changed its size.
-pub fn open_own(run: &Run, progress: &dyn Progress) -> Outcome<Box<dyn DataSet>> {
+pub fn open_own(run: &Run, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
     let data = unbraid_data::open(&run.config().data, progress)?;
-    check(run, data.as_ref())?;
+    run.check_image_shape(data.name(), data.shape())?;
     Ok(data)
 }
 
@@ -60,13 +60,10 @@ pub fn open_own(run: &Run, progress: &dyn Progress) -> Outcome<Box<dyn DataSet>>
 ///
 /// # Errors
 /// If one cannot be read or is no image, or the run is about something else than images.
-pub fn open_images(run: &Run, paths: &[PathBuf]) -> Outcome<Box<dyn DataSet>> {
+pub fn open_images(run: &Run, paths: &[PathBuf]) -> Result<Box<dyn DataSet>> {
     let shape = run.image_shape();
     if !matches!(shape.channels, 1 | 3) || shape.height * shape.width == 1 {
-        return Err(Failure::input(format!(
-            "{}: was trained on data of {shape}, which no image file can hold",
-            run.path().display()
-        )));
+        return Err(Error::NotImages { run: run.path().to_owned(), shape });
     }
     Ok(open_files(paths, shape)?)
 }
@@ -76,30 +73,19 @@ fn is_image_file(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) && !path.is_dir()
 }
 
-fn check(run: &Run, data: &dyn DataSet) -> Outcome {
-    let (found, expected) = (data.shape(), run.image_shape());
-    if found == expected {
-        return Ok(());
-    }
-    Err(Failure::input(format!(
-        "{}: found images of {found}, expected {expected} (height x width x channels), those of {}",
-        data.name(),
-        run.path().display()
-    )))
-}
-
 /// Some images of a data set, `[images, height, width, channels]`. Where images are made with noise, each has always the
 /// same.
 ///
 /// # Errors
 /// If one cannot be read.
-pub fn read(data: &dyn DataSet, indices: &[usize]) -> Outcome<Array4<f32>> {
+pub fn read(data: &dyn DataSet, indices: &[usize]) -> Result<Array4<f32>> {
     let ImageShape { height, width, channels } = data.shape();
     let mut pixels = vec![0.0; indices.len() * data.shape().values()];
     for (&index, image) in indices.iter().zip(pixels.chunks_exact_mut(data.shape().values().max(1))) {
         data.write_image(index, noise().at(0).lane(index as u64), image)?;
     }
-    Array4::from_shape_vec((indices.len(), height, width, channels), pixels).map_err(Failure::run)
+    Ok(Array4::from_shape_vec((indices.len(), height, width, channels), pixels)
+        .expect("as many values as images and pixels"))
 }
 
 /// The noise of stochastic data sets, by image.

@@ -1,11 +1,11 @@
 //! What can be done with a trained model beside encoding and decoding, as functions of [`Run`].
 
 use super::assignment::{Assignment, assign};
-use super::{input, unit};
-use crate::failure::{Failure, Outcome};
-use crate::report::latents::{Layout, Unit, steps};
+use super::input;
+use crate::error::{Error, Result};
+use crate::model::{Unit, steps};
 use crate::run::Run;
-use ndarray::{Array2, Array4, ArrayRef, Axis, Ix1, Ix4};
+use ndarray::{Array2, Array4, ArrayRef, Ix1, Ix4};
 use std::path::Path;
 
 impl Run {
@@ -14,7 +14,7 @@ impl Run {
     ///
     /// # Errors
     /// If the file cannot be read or is no image.
-    pub fn read_image(&self, path: impl AsRef<Path>) -> Outcome<Array4<f32>> {
+    pub fn read_image(&self, path: impl AsRef<Path>) -> Result<Array4<f32>> {
         input::read(input::open_images(self, &[path.as_ref().to_owned()])?.as_ref(), &[0])
     }
 
@@ -22,7 +22,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::encode`].
-    pub fn codes_of(&self, images: &ArrayRef<f32, Ix4>) -> Outcome<Array2<f32>> {
+    pub fn codes_of(&self, images: &ArrayRef<f32, Ix4>) -> Result<Array2<f32>> {
         Ok(self.latents_of(&self.encode(images)?))
     }
 
@@ -31,7 +31,7 @@ impl Run {
     ///
     /// # Errors
     /// If the images are of another size than those of the run, or there is no such unit or class.
-    pub fn edit(&self, images: &ArrayRef<f32, Ix4>, assignments: &[Assignment]) -> Outcome<Array4<f32>> {
+    pub fn edit(&self, images: &ArrayRef<f32, Ix4>, assignments: &[Assignment]) -> Result<Array4<f32>> {
         let mut codes = self.codes_of(images)?;
         assign(self, &mut codes, assignments)?;
         self.decode(&codes)
@@ -41,20 +41,20 @@ impl Run {
     ///
     /// # Errors
     /// If there is no such unit, or the row is not one of the run.
-    pub fn traverse(&self, row: &ArrayRef<f32, Ix1>, unit: usize, values: &[f64]) -> Outcome<Array4<f32>> {
-        unit::check(self, Unit::Continuous(unit))?;
+    pub fn traverse(&self, row: &ArrayRef<f32, Ix1>, unit: usize, values: &[f64]) -> Result<Array4<f32>> {
+        self.check_unit(Unit::Continuous(unit))?;
         self.check_row(row)?;
-        self.decode(&Layout::new(&self.config().model.latents).traversal(row, unit, values))
+        self.decode(&self.layout().traversal(row, unit, values))
     }
 
     /// The images of a row of latent values in which one categorical unit is in each of its classes.
     ///
     /// # Errors
     /// If there is no such unit, or the row is not one of the run.
-    pub fn traverse_classes(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Outcome<Array4<f32>> {
-        unit::check(self, Unit::Categorical(unit))?;
+    pub fn traverse_classes(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Result<Array4<f32>> {
+        self.check_unit(Unit::Categorical(unit))?;
         self.check_row(row)?;
-        self.decode(&Layout::new(&self.config().model.latents).classes(row, unit))
+        self.decode(&self.layout().class_traversal(row, unit))
     }
 
     /// The images on the way from one row of latent values to another, both ends included: continuous units go straight,
@@ -67,11 +67,11 @@ impl Run {
         first: &ArrayRef<f32, Ix1>,
         last: &ArrayRef<f32, Ix1>,
         count: usize,
-    ) -> Outcome<Array4<f32>> {
+    ) -> Result<Array4<f32>> {
         self.check_row(first)?;
         self.check_row(last)?;
         if count < 2 {
-            return Err(Failure::input(format!("steps: found {count}, expected at least 2")));
+            return Err(Error::argument("steps", count, "at least 2"));
         }
         let way = steps((0.0, 1.0), count);
         self.decode(&Array2::from_shape_fn((count, first.len()), |(step, column)| {
@@ -96,7 +96,7 @@ impl Run {
         count: usize,
         seed: u64,
         classes: &[(usize, usize)],
-    ) -> Outcome<Array2<f32>> {
+    ) -> Result<Array2<f32>> {
         let mut latents = self.draw_latents(count, seed);
         let held: Vec<Assignment> =
             classes.iter().map(|&(unit, class)| Assignment::Class { unit, class }).collect();
@@ -104,15 +104,11 @@ impl Run {
         Ok(latents)
     }
 
-    fn check_row(&self, row: &ArrayRef<f32, Ix1>) -> Outcome {
-        let width = Layout::new(&self.config().model.latents).width();
-        if row.len_of(Axis(0)) == width {
+    fn check_row(&self, row: &ArrayRef<f32, Ix1>) -> Result {
+        let (found, expected) = (row.len(), self.layout().width());
+        if found == expected {
             return Ok(());
         }
-        Err(Failure::input(format!(
-            "latent values: found {} in a row, expected {width}, those of {}",
-            row.len(),
-            self.path().display()
-        )))
+        Err(Error::LatentColumns { found, expected, run: self.path().to_owned() })
     }
 }

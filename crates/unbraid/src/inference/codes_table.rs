@@ -10,8 +10,8 @@
 
 use super::input::noise;
 use super::scratch::GrowingArray;
-use crate::failure::Outcome;
-use crate::files::{Broken, Existing, write_made};
+use crate::error::{Error, Result};
+use crate::files::{ContentError, Existing, write_computed};
 use crate::model::Posteriors;
 use crate::run::Run;
 use ndarray::Axis;
@@ -31,13 +31,13 @@ fn in_pieces(
     run: &Run,
     data: &dyn DataSet,
     progress: &dyn Progress,
-    mut take: impl FnMut(Range<usize>, Posteriors) -> Result<(), Broken>,
-) -> Result<(), Broken> {
+    mut take: impl FnMut(Range<usize>, Posteriors) -> Result<(), ContentError<Error>>,
+) -> Result<(), ContentError<Error>> {
     progress.start("encoding", data.len() as u64);
     for first in (0..data.len()).step_by(PIECE) {
         let piece = first..data.len().min(first + PIECE);
         let indices: Vec<usize> = piece.clone().collect();
-        let posteriors = run.encode_data(data, &indices, noise(), &Silent)?;
+        let posteriors = run.encode_data(data, &indices, noise(), &Silent).map_err(ContentError::Compute)?;
         progress.advance(indices.len() as u64);
         take(piece, posteriors)?;
     }
@@ -58,7 +58,7 @@ pub fn write_csv(
     data: &dyn DataSet,
     out: impl Write,
     progress: &dyn Progress,
-) -> Result<(), Broken> {
+) -> Result<(), ContentError<Error>> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(header(run, data))?;
     let named = data.image_name(0).is_some();
@@ -115,8 +115,8 @@ pub fn write_npz(
     path: &Path,
     existing: Existing,
     progress: &dyn Progress,
-) -> Outcome {
-    write_made(path, existing, |file| {
+) -> Result {
+    write_computed(path, existing, |file| {
         let (singles, integers) = (ElementType::little('f', 4), ElementType::little('i', 8));
         let (units, categorical) = (run.units(), run.categorical_units());
         let mut mean = GrowingArray::new(path, "codes", singles, units)?;

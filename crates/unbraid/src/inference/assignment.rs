@@ -1,8 +1,7 @@
 //! New values for latent units: `3=1.5`, `category.0=4`.
 
-use super::unit;
-use crate::failure::Outcome;
-use crate::report::latents::{Layout, Unit};
+use crate::error::Result;
+use crate::model::Unit;
 use crate::run::Run;
 use ndarray::Array2;
 use std::str::FromStr;
@@ -33,7 +32,7 @@ impl FromStr for Assignment {
         let form = || format!("found `{text}`, expected UNIT=VALUE, as in 3=1.5 or category.0=4");
         let (name, value) = text.split_once('=').ok_or_else(form)?;
         let value = value.trim();
-        match unit::parse(name)? {
+        match name.parse::<Unit>()? {
             Unit::Continuous(unit) => match value.parse::<f32>() {
                 Ok(value) if value.is_finite() => Ok(Self::Value { unit, value }),
                 _ => Err(format!("found the value `{value}` for unit {unit}, expected a number")),
@@ -50,17 +49,16 @@ impl FromStr for Assignment {
 ///
 /// # Errors
 /// If the run has no such unit or class.
-pub fn assign(run: &Run, rows: &mut Array2<f32>, assignments: &[Assignment]) -> Outcome {
-    let layout = Layout::new(&run.config().model.latents);
+pub fn assign(run: &Run, rows: &mut Array2<f32>, assignments: &[Assignment]) -> Result {
     for &assignment in assignments {
         match assignment {
             Assignment::Value { unit, value } => {
-                unit::check(run, Unit::Continuous(unit))?;
+                run.check_unit(Unit::Continuous(unit))?;
                 rows.column_mut(unit).fill(value);
             }
             Assignment::Class { unit, class } => {
-                unit::check_class(run, unit, class)?;
-                *rows = layout.in_class(rows, unit, class);
+                run.check_class(unit, class)?;
+                *rows = run.layout().in_class(rows, unit, class);
             }
         }
     }

@@ -1,68 +1,7 @@
-//! What can be wrong with a configuration, in words that name the key, what was found and what was expected.
-
-use std::path::PathBuf;
-
-/// A configuration that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A configuration file cannot be read.
-    #[error("{}: cannot read the configuration: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
-    /// A file is not TOML.
-    #[error("{origin}: {message}")]
-    Syntax {
-        /// The file.
-        origin: String,
-        /// What the parser says, with line and column.
-        message: String,
-    },
-    /// `--set` got something other than `key=value`.
-    #[error("--set {found}: expected key=value, such as objective.beta=6")]
-    Assignment {
-        /// What was given.
-        found: String,
-    },
-    /// No preset has this name.
-    #[error("unknown preset `{name}`\nhint: {hint}")]
-    UnknownPreset {
-        /// What was asked for.
-        name: String,
-        /// The nearest name, or how to list them.
-        hint: String,
-    },
-    /// There is no such key, or a value is of the wrong kind.
-    #[error("configuration: {message}")]
-    Shape {
-        /// The key and what is wrong with it.
-        message: String,
-    },
-    /// A value that cannot be right.
-    #[error("configuration: {key}: found {found}, expected {expected}")]
-    Value {
-        /// The key, such as `objective.beta`.
-        key: String,
-        /// Its value.
-        found: String,
-        /// The values that are allowed.
-        expected: String,
-    },
-}
-
-impl ConfigError {
-    /// A value that cannot be right.
-    pub fn value(key: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
-        Self::Value { key: key.into(), found: found.to_string(), expected: expected.into() }
-    }
-}
+//! Messages about configurations: the nearest known word, and the key that an error is about.
 
 /// The candidate that `word` is most likely a misspelling of.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
@@ -72,7 +11,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 }
 
 /// What is wrong with a table, by its key, with a did-you-mean.
-pub(crate) fn explain(error: &toml::de::Error) -> String {
+pub fn explain(error: &toml::de::Error) -> String {
     let message = with_suggestion(error.message());
     place_of(error).map_or_else(|| message.clone(), |place| format!("{place}: {message}"))
 }

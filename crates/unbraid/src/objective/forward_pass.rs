@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 
 /// All that a [`Term`](super::Term) can see of a step.
 #[derive(Clone, Debug)]
-pub struct Evidence<'a> {
+pub struct ForwardPass<'a> {
     /// Steps done before this one.
     pub step: u64,
     /// N, the number of images of the data set.
@@ -35,7 +35,7 @@ pub struct Evidence<'a> {
     aggregate: OnceCell<(Estimator, Aggregate)>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> ForwardPass<'a> {
     /// Of one step on `images` images, without what only some terms need.
     pub fn new(
         (step, images): (u64, usize),

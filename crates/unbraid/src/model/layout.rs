@@ -1,16 +1,83 @@
-//! Latent values as rows of numbers: which columns belong to which unit, and rows in which only one unit changes.
+//! Latent units (dimensions): their names, which columns of a row of latent values belong to which, and rows in which
+//! only one of them changes.
 
 use crate::config::LatentsConfig;
 use ndarray::{Array2, ArrayRef, Axis, Ix1, Ix2};
+use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
-/// A latent unit.
+/// A latent unit (dimension). It is written as `3`, or `category.0` for a categorical one.
+///
+/// ```
+/// use unbraid::model::Unit;
+///
+/// assert_eq!("3".parse(), Ok(Unit::Continuous(3)));
+/// assert_eq!(Unit::Categorical(0).to_string(), "category.0");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A number.
     Continuous(usize),
     /// One of some classes.
     Categorical(usize),
+}
+
+impl Unit {
+    /// The other unit of the same kind with this number.
+    #[must_use]
+    pub fn with_number(self, number: usize) -> Self {
+        match self {
+            Self::Continuous(_) => Self::Continuous(number),
+            Self::Categorical(_) => Self::Categorical(number),
+        }
+    }
+
+    /// `continuous` or `categorical`.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Continuous(_) => "continuous",
+            Self::Categorical(_) => "categorical",
+        }
+    }
+
+    /// What it is called in figures.
+    pub fn label(self) -> String {
+        match self {
+            Self::Continuous(unit) => format!("unit {unit}"),
+            Self::Categorical(unit) => format!("category {unit}"),
+        }
+    }
+}
+
+/// How the name of a categorical unit begins.
+const CATEGORY: &str = "category.";
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Continuous(unit) => unit.fmt(f),
+            Self::Categorical(unit) => write!(f, "{CATEGORY}{unit}"),
+        }
+    }
+}
+
+impl FromStr for Unit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let number = |digits: &str| digits.parse::<usize>().ok();
+        let unit = match text.strip_prefix(CATEGORY) {
+            Some(digits) => number(digits).map(Self::Categorical),
+            None => number(text).map(Self::Continuous),
+        };
+        unit.ok_or_else(|| {
+            format!(
+                "found `{text}`, expected the number of a unit, as in 3, or category.0 for a categorical unit"
+            )
+        })
+    }
 }
 
 /// Which columns of a row belong to which unit: continuous units first, then the classes of each categorical unit.
@@ -36,9 +103,14 @@ impl Layout {
         &self.categorical
     }
 
-    /// The number of columns.
+    /// The number of classes of all categorical units together.
+    pub fn classes(&self) -> usize {
+        self.categorical.iter().sum()
+    }
+
+    /// The number of columns: one for each continuous unit and each class of each categorical unit.
     pub fn width(&self) -> usize {
-        self.continuous + self.categorical.iter().sum::<usize>()
+        self.continuous + self.classes()
     }
 
     /// All units in order.
@@ -58,12 +130,30 @@ impl Layout {
         }
     }
 
-    /// What a unit is called.
-    pub fn name(&self, unit: Unit) -> String {
-        match unit {
-            Unit::Continuous(unit) => format!("unit {unit}"),
-            Unit::Categorical(unit) => format!("category {unit}"),
-        }
+    /// The columns of all continuous units.
+    pub fn continuous_columns(&self) -> Range<usize> {
+        0..self.continuous
+    }
+
+    /// The column of a class of a categorical unit.
+    pub fn class_column(&self, unit: usize, class: usize) -> usize {
+        self.columns(Unit::Categorical(unit)).start + class
+    }
+
+    /// The columns of a categorical unit in a matrix that has the classes of all categorical units and nothing else.
+    pub fn probability_columns(&self, unit: usize) -> Range<usize> {
+        let columns = self.columns(Unit::Categorical(unit));
+        columns.start - self.continuous..columns.end - self.continuous
+    }
+
+    /// The class of each categorical unit in a row of latent values: the one with the largest value.
+    pub fn classes_of(&self, row: &ArrayRef<f32, Ix1>) -> Vec<usize> {
+        let class = |unit| {
+            let columns = self.columns(Unit::Categorical(unit));
+            let first = columns.start;
+            columns.max_by(|&a, &b| row[a].total_cmp(&row[b])).map_or(0, |column| column - first)
+        };
+        (0..self.categorical.len()).map(class).collect()
     }
 
     /// Copies of a row in which a continuous unit takes these values, one each.
@@ -74,7 +164,7 @@ impl Layout {
     }
 
     /// Copies of a row in which a categorical unit is in each of its classes.
-    pub fn classes(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Array2<f32> {
+    pub fn class_traversal(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Array2<f32> {
         let columns = self.columns(Unit::Categorical(unit));
         let mut rows = repeated(row, columns.len());
         rows.slice_axis_mut(Axis(1), columns.into()).assign(&Array2::eye(self.categorical[unit]));
@@ -132,6 +222,23 @@ mod tests {
     fn columns_follow_each_other() {
         let columns: Vec<_> = layout().units().map(|unit| layout().columns(unit)).collect();
         assert_eq!(columns, [0..1, 1..2, 2..5, 5..7]);
+        assert_eq!((layout().class_column(1, 1), layout().probability_columns(1)), (6, 3..5));
+        assert_eq!(layout().classes_of(&array![9.0, 9.0, 0.0, 0.2, 0.8, 1.0, 0.0]), [2, 0]);
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for unit in [Unit::Continuous(0), Unit::Continuous(31), Unit::Categorical(2)] {
+            assert_eq!(unit.to_string().parse(), Ok(unit));
+        }
+        for text in ["", "-1", "x", "category", "category.", "category.x", "1.5"] {
+            assert_eq!(
+                text.parse::<Unit>(),
+                Err(format!(
+                    "found `{text}`, expected the number of a unit, as in 3, or category.0 for a categorical unit"
+                ))
+            );
+        }
     }
 
     #[test]
@@ -139,7 +246,7 @@ mod tests {
         let row = array![0.5, -0.5, 0.0, 1.0, 0.0, 1.0, 0.0];
         let rows = layout().traversal(&row, 1, &[-3.0, 3.0]);
         assert_eq!(rows, array![[0.5, -3.0, 0.0, 1.0, 0.0, 1.0, 0.0], [0.5, 3.0, 0.0, 1.0, 0.0, 1.0, 0.0]]);
-        let rows = layout().classes(&row, 0);
+        let rows = layout().class_traversal(&row, 0);
         assert_eq!(rows.row(0), array![0.5, -0.5, 1.0, 0.0, 0.0, 1.0, 0.0]);
         assert_eq!(rows.row(2), array![0.5, -0.5, 0.0, 0.0, 1.0, 1.0, 0.0]);
         assert_eq!(layout().in_class(&rows, 1, 1).column(6), array![1.0, 1.0, 1.0]);

@@ -1,5 +1,6 @@
 //! Damage done to images on purpose, to see what a model makes of what it has never seen.
 
+use crate::error::Result;
 use ndarray::Array4;
 use rand::RngExt;
 use std::str::FromStr;
@@ -37,9 +38,9 @@ impl Corruption {
     #[must_use]
     pub fn apply(self, images: &Array4<f32>, seed: u64) -> Array4<f32> {
         let mut images = images.clone();
-        let moment = Stream::new(seed, "corruption").at(0);
+        let position = Stream::new(seed, "corruption").at(0);
         for (place, mut image) in images.outer_iter_mut().enumerate() {
-            let mut generator = moment.lane(place as u64).generator();
+            let mut generator = position.lane(place as u64).generator();
             let (height, width, channels) = image.dim();
             let mut invert = |row: usize, column: usize| {
                 for channel in 0..channels {

@@ -1,0 +1,580 @@
+//! Everything that can go wrong in this crate, in one enum.
+//!
+//! A message names the file or key, what was found and what was expected. The cause is in [`source`](std::error::Error)
+//! only, so that a caller who prints the chain prints nothing twice.
+
+use crate::model::Unit;
+use crate::run::Signal;
+use std::io;
+use std::path::{Path, PathBuf};
+use unbraid_data::{DataError, ImageShape};
+use unbraid_metrics::MetricsError;
+
+/// Result of everything in this crate that can fail.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
+/// A cause of any type, for errors of code that this crate calls but does not know.
+pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Whose problem an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request or its input is wrong. Trying again gives the same error.
+    Input,
+    /// Something failed at run time: a full disk, a diverging loss.
+    Failure,
+    /// The work was asked to stop; what was done is saved.
+    Interrupted,
+}
+
+/// An error of the library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A data set cannot be opened or read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A metric is unknown.
+    #[error(transparent)]
+    Metric(#[from] MetricsError),
+    /// Codes cannot be scored.
+    #[error("{}", path.display())]
+    Scoring {
+        /// The run or the codes file.
+        path: PathBuf,
+        /// What is wrong with the codes.
+        source: MetricsError,
+    },
+
+    /// A configuration is not TOML.
+    #[error("{origin}: {message}")]
+    ConfigSyntax {
+        /// The file.
+        origin: String,
+        /// What the parser says, with line and column.
+        message: String,
+    },
+    /// An assignment of a key is not `key=value`.
+    #[error("--set {found}: expected key=value, such as objective.beta=6")]
+    Assignment {
+        /// What was given.
+        found: String,
+    },
+    /// No preset has this name.
+    #[error("unknown preset `{name}`{}", hint(suggestion.as_deref()))]
+    UnknownPreset {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, or how to list them.
+        suggestion: Option<String>,
+    },
+    /// A key of a configuration is unknown, or its value has the wrong type.
+    #[error("configuration: {message}")]
+    ConfigShape {
+        /// The key and what is wrong with it.
+        message: String,
+    },
+    /// A value of a configuration is out of range.
+    #[error("configuration: {key}: found {found}, expected {expected}")]
+    ConfigValue {
+        /// The key, such as `objective.beta`.
+        key: String,
+        /// Its value.
+        found: String,
+        /// The values that are allowed.
+        expected: String,
+    },
+    /// An argument of a function is out of range.
+    #[error("{argument}: found {found}, expected {expected}")]
+    Argument {
+        /// Its name.
+        argument: &'static str,
+        /// Its value.
+        found: String,
+        /// The values that are allowed.
+        expected: String,
+    },
+
+    /// The architecture does not fit the size of the images.
+    #[error("model.architecture `{architecture}`: found images of {height} x {width}, expected {expected}")]
+    ImageSize {
+        /// The architecture.
+        architecture: &'static str,
+        /// Rows of the images.
+        height: usize,
+        /// Columns of the images.
+        width: usize,
+        /// The sizes that fit.
+        expected: String,
+    },
+    /// The prior asks for more principal components than the data has.
+    #[error(
+        "model.prior.variances: found data that varies in {found} directions only, expected at least {units}, \
+         the number of continuous units"
+    )]
+    TooFewComponents {
+        /// Directions in which the data varies.
+        found: usize,
+        /// Number of units.
+        units: usize,
+    },
+    /// A file of weights is no safetensors file, or a damaged one.
+    #[error("{}: not a whole safetensors file: {reason}", path.display())]
+    DamagedWeights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Saved tensors are not those of this model.
+    #[error("weights of another model: {tensor}: found {found}, expected {expected}")]
+    TensorMismatch {
+        /// The tensor.
+        tensor: String,
+        /// What was saved.
+        found: String,
+        /// What the model has.
+        expected: String,
+    },
+
+    /// A directory is no run.
+    #[error("{}: not a run: {found}", path.display())]
+    NotARun {
+        /// The directory.
+        path: PathBuf,
+        /// What is there instead.
+        found: &'static str,
+    },
+    /// A run is being used by another process.
+    #[error("{}: the run is in use by {user}", path.display())]
+    InUse {
+        /// The run.
+        path: PathBuf,
+        /// Who uses it.
+        user: String,
+    },
+    /// A run was to be resumed where there is none.
+    #[error("{}: nothing to resume: there is no run here", path.display())]
+    NothingToResume {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A new run was to be started where there is one.
+    #[error("{}: there is a run here already ({description})", path.display())]
+    RunExists {
+        /// The directory.
+        path: PathBuf,
+        /// How far that run is.
+        description: String,
+    },
+    /// A directory holds other files than those of a run.
+    #[error("{}: the directory is not empty and holds no run; unbraid will not write into it", path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A run was to be resumed with another configuration than its own.
+    #[error("{}: the run has another configuration than the one given: {}", path.display(), differences.join("; "))]
+    ConfigDiffers {
+        /// The run.
+        path: PathBuf,
+        /// The keys that differ, with both values.
+        differences: Vec<String>,
+    },
+    /// The data of a run is not what it was.
+    #[error("{}: the data has changed since the run was trained: found SHA-256 {found}, expected {expected}", path.display())]
+    DataChanged {
+        /// The run.
+        path: PathBuf,
+        /// The hash of the data.
+        found: String,
+        /// The hash that the run recorded.
+        expected: String,
+    },
+    /// A test split was asked for where the run has seen all images.
+    #[error(
+        "{}: found a run that was trained on other images than those of `split=train` of its data, expected a run with \
+         data.split=train, which has not seen the test images",
+        path.display()
+    )]
+    NoTestSplit {
+        /// The run.
+        path: PathBuf,
+    },
+    /// A run has no such checkpoint.
+    #[error("{}: no such checkpoint; {}", path.display(), kept_checkpoints(*step, kept))]
+    NoCheckpoint {
+        /// The file that was looked for.
+        path: PathBuf,
+        /// The step that was asked for; `None` for the last checkpoint.
+        step: Option<u64>,
+        /// The steps whose checkpoints were kept.
+        kept: Vec<u64>,
+    },
+    /// A checkpoint was written by another program.
+    #[error(
+        "{}: found a safetensors file of another program, expected a checkpoint of unbraid",
+        path.display()
+    )]
+    ForeignCheckpoint {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A checkpoint is not that of the configuration beside it.
+    #[error("{}: the checkpoint belongs to another configuration than the run's config.toml", path.display())]
+    CheckpointOfOtherConfig {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A checkpoint cannot be loaded into the model.
+    #[error("{}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// A run cannot be resumed from its checkpoint.
+    #[error("cannot resume")]
+    Resume(#[source] Box<Error>),
+    /// A log is shorter than its checkpoint says.
+    #[error("{}: found {found} bytes, expected at least {expected}, which its checkpoint counts on", path.display())]
+    LogTooShort {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        found: usize,
+        /// What the checkpoint recorded.
+        expected: String,
+    },
+
+    /// A loss is no finite number any more.
+    #[error("step {step}: the term `{term}` is {value}; training cannot go on")]
+    LossNotFinite {
+        /// The step that gave it.
+        step: u64,
+        /// Which of the losses.
+        term: String,
+        /// NaN or an infinity.
+        value: f64,
+        /// The last checkpoint and its step, where there is one.
+        checkpoint: Option<(PathBuf, u64)>,
+    },
+    /// A weight is no finite number any more.
+    #[error("step {step}: the weights `{tensor}` are not finite")]
+    WeightsNotFinite {
+        /// The step after which.
+        step: u64,
+        /// The first such tensor.
+        tensor: String,
+        /// The last checkpoint and its step, where there is one.
+        checkpoint: Option<(PathBuf, u64)>,
+    },
+    /// Training was asked to stop. Everything is saved.
+    #[error("interrupted by {} after step {step}; a checkpoint is written", signal.name())]
+    Interrupted {
+        /// The run.
+        path: PathBuf,
+        /// Steps done.
+        step: u64,
+        /// By what.
+        signal: Signal,
+    },
+    /// A stop was requested in the last step: the run is trained, but not scored.
+    #[error("interrupted by {} after the last step; the run is trained and saved", signal.name())]
+    InterruptedAfterTraining {
+        /// The run.
+        path: PathBuf,
+        /// By what.
+        signal: Signal,
+    },
+    /// A run is trained and saved, but what follows training failed.
+    #[error("the run is trained and saved, but its {stage} failed")]
+    AfterTraining {
+        /// The run.
+        path: PathBuf,
+        /// What failed.
+        stage: AfterTraining,
+        /// Why.
+        source: BoxedError,
+    },
+
+    /// Images are not of the size that a run was trained on.
+    #[error("{subject}: found images of {found}, expected {expected} (height x width x channels), those of {}", run.display())]
+    ImageShape {
+        /// Whose images.
+        subject: String,
+        /// Their size.
+        found: ImageShape,
+        /// The size that fits.
+        expected: ImageShape,
+        /// The run.
+        run: PathBuf,
+    },
+    /// A run was trained on something that no image file can hold.
+    #[error("{}: was trained on data of {shape}, which no image file can hold", run.display())]
+    NotImages {
+        /// The run.
+        run: PathBuf,
+        /// The shape of its data.
+        shape: ImageShape,
+    },
+    /// Latent values have the wrong number of columns.
+    #[error("latent values: found {found} columns, expected {expected}, one for each unit of {}", run.display())]
+    LatentColumns {
+        /// Columns found.
+        found: usize,
+        /// Columns of the run.
+        expected: usize,
+        /// The run.
+        run: PathBuf,
+    },
+    /// A run has no such latent unit.
+    #[error("unit {unit}: no such unit; {}", units_of(*unit, *count, run))]
+    NoSuchUnit {
+        /// The unit.
+        unit: Unit,
+        /// How many units of its kind the run has.
+        count: usize,
+        /// The run.
+        run: PathBuf,
+    },
+    /// A categorical unit has no such class.
+    #[error("class {class} of {}: no such class; it has {classes}, 0 to {}", Unit::Categorical(*unit), classes - 1)]
+    NoSuchClass {
+        /// The categorical unit.
+        unit: usize,
+        /// The class.
+        class: usize,
+        /// How many classes it has.
+        classes: usize,
+    },
+
+    /// A file is there that must not be replaced.
+    #[error("{}: the file exists", path.display())]
+    FileExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A directory is where a file should be written.
+    #[error("{}: found a directory, expected a file to write", path.display())]
+    IsDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file is to be written into a directory that does not exist.
+    #[error("{}: its directory does not exist", path.display())]
+    NoDirectory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file is in the way that unbraid did not write.
+    #[error("{}: found a file that unbraid did not write, expected none or an earlier {expected}", path.display())]
+    ForeignFile {
+        /// The file.
+        path: PathBuf,
+        /// What could have been replaced.
+        expected: &'static str,
+    },
+    /// A file is not what its name says.
+    #[error("{}: expected {expected}", path.display())]
+    Malformed {
+        /// The file, with a line where that is known.
+        path: PathBuf,
+        /// What should be there.
+        expected: &'static str,
+        /// What the parser found.
+        source: BoxedError,
+    },
+    /// The operating system refused something that a request needs.
+    #[error("{}: cannot {action}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was attempted, as a verb phrase.
+        action: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// What follows training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterTraining {
+    /// Scoring its representation.
+    Evaluation,
+    /// Drawing its report.
+    Report,
+}
+
+impl std::fmt::Display for AfterTraining {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Evaluation => "evaluation",
+            Self::Report => "report",
+        })
+    }
+}
+
+impl Error {
+    /// Whose problem it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Interrupted { .. } | Self::InterruptedAfterTraining { .. } => ErrorKind::Interrupted,
+            Self::LossNotFinite { .. }
+            | Self::WeightsNotFinite { .. }
+            | Self::AfterTraining { .. }
+            | Self::Write { .. } => ErrorKind::Failure,
+            Self::Checkpoint { source, .. } | Self::Resume(source) => source.kind(),
+            Self::Data(_)
+            | Self::Metric(_)
+            | Self::Scoring { .. }
+            | Self::ConfigSyntax { .. }
+            | Self::Assignment { .. }
+            | Self::UnknownPreset { .. }
+            | Self::ConfigShape { .. }
+            | Self::ConfigValue { .. }
+            | Self::Argument { .. }
+            | Self::ImageSize { .. }
+            | Self::TooFewComponents { .. }
+            | Self::DamagedWeights { .. }
+            | Self::TensorMismatch { .. }
+            | Self::NotARun { .. }
+            | Self::InUse { .. }
+            | Self::NothingToResume { .. }
+            | Self::RunExists { .. }
+            | Self::NotEmpty { .. }
+            | Self::ConfigDiffers { .. }
+            | Self::DataChanged { .. }
+            | Self::NoTestSplit { .. }
+            | Self::NoCheckpoint { .. }
+            | Self::ForeignCheckpoint { .. }
+            | Self::CheckpointOfOtherConfig { .. }
+            | Self::LogTooShort { .. }
+            | Self::ImageShape { .. }
+            | Self::NotImages { .. }
+            | Self::LatentColumns { .. }
+            | Self::NoSuchUnit { .. }
+            | Self::NoSuchClass { .. }
+            | Self::FileExists { .. }
+            | Self::IsDirectory { .. }
+            | Self::NoDirectory { .. }
+            | Self::ForeignFile { .. }
+            | Self::Malformed { .. }
+            | Self::Io { .. } => ErrorKind::Input,
+        }
+    }
+
+    /// A value of a configuration that is out of range.
+    pub fn value(key: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
+        Self::ConfigValue { key: key.into(), found: found.to_string(), expected: expected.into() }
+    }
+
+    /// An argument that is out of range.
+    pub fn argument(argument: &'static str, found: impl ToString, expected: impl Into<String>) -> Self {
+        Self::Argument { argument, found: found.to_string(), expected: expected.into() }
+    }
+
+    /// Turns an I/O error into one that names the file and the attempt; made for `map_err`.
+    pub fn io<'a>(path: &'a Path, action: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Io { path: path.to_owned(), action, source }
+    }
+
+    /// Turns an I/O error into one of a file that could not be written; made for `map_err`.
+    pub fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |source| Self::Write { path: path.to_owned(), source }
+    }
+}
+
+fn hint(suggestion: Option<&str>) -> String {
+    suggestion.map(|text| format!("\nhint: {text}")).unwrap_or_default()
+}
+
+fn kept_checkpoints(step: Option<u64>, kept: &[u64]) -> String {
+    match (step, kept) {
+        (None, _) => {
+            "the run has not come to its first checkpoint yet (training.checkpoint_every)".to_owned()
+        }
+        (Some(_), []) => "none was kept; without a step, the last one is taken".to_owned(),
+        (Some(_), kept) => {
+            let kept: Vec<String> = kept.iter().map(u64::to_string).collect();
+            format!("there are those of steps {}", kept.join(", "))
+        }
+    }
+}
+
+fn units_of(unit: Unit, count: usize, run: &Path) -> String {
+    let kind = unit.kind();
+    let there = match count {
+        0 => "none".to_owned(),
+        1 => format!("one, {}", unit.with_number(0)),
+        _ => format!("{count}, {} to {}", unit.with_number(0), unit.with_number(count - 1)),
+    };
+    format!("of {kind} units, {} has {there}", run.display())
+}
+
+/// The message of an error and of everything that caused it, as the command prints it.
+///
+/// ```
+/// use unbraid::{Run, error_chain};
+///
+/// let error = Run::open("no/such/run").unwrap_err();
+/// assert_eq!(error_chain(&error), "no/such/run: not a run: no such directory");
+/// ```
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_printed_once() {
+        let cause = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let path = Path::new("a.toml");
+        let chain = |error: Error| error_chain(&error);
+        assert_eq!(
+            chain(Error::io(path, "read the configuration")(cause())),
+            "a.toml: cannot read the configuration: no such file"
+        );
+        assert_eq!(chain(Error::write(path)(cause())), "cannot write a.toml: no such file");
+        let damaged = Error::DamagedWeights { path: path.to_owned(), reason: "it ends early".to_owned() };
+        assert_eq!(
+            chain(Error::Resume(Box::new(damaged))),
+            "cannot resume: a.toml: not a whole safetensors file: it ends early"
+        );
+    }
+
+    #[test]
+    fn units_are_counted_in_the_message() {
+        let error = |unit, count| Error::NoSuchUnit { unit, count, run: "r".into() }.to_string();
+        assert_eq!(
+            error(Unit::Continuous(12), 10),
+            "unit 12: no such unit; of continuous units, r has 10, 0 to 9"
+        );
+        assert_eq!(
+            error(Unit::Categorical(1), 1),
+            "unit category.1: no such unit; of categorical units, r has one, category.0"
+        );
+        assert_eq!(
+            error(Unit::Categorical(0), 0),
+            "unit category.0: no such unit; of categorical units, r has none"
+        );
+    }
+}

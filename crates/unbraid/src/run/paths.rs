@@ -1,0 +1,115 @@
+//! The names of the files in a run directory; nothing else spells them out.
+
+use std::path::{Path, PathBuf};
+
+/// Where the files of a run are.
+///
+/// ```
+/// use unbraid::run::RunPaths;
+///
+/// let paths = RunPaths::new("runs/first");
+/// assert_eq!(paths.scores(), std::path::Path::new("runs/first/scores.json"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPaths {
+    root: PathBuf,
+}
+
+impl RunPaths {
+    /// The files of the run in this directory, which need not exist.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The directory itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// `config.toml`: the resolved configuration, which repeats the run.
+    pub fn config(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    /// `status.json`: state, step, heartbeat, error.
+    pub fn status(&self) -> PathBuf {
+        self.root.join("status.json")
+    }
+
+    /// `meta.json`: version, host, data hash, times.
+    pub fn meta(&self) -> PathBuf {
+        self.root.join("meta.json")
+    }
+
+    /// `metrics.jsonl`: one object for each logged step.
+    pub fn metrics(&self) -> PathBuf {
+        self.root.join("metrics.jsonl")
+    }
+
+    /// `run.log`: events with times.
+    pub fn log(&self) -> PathBuf {
+        self.root.join("run.log")
+    }
+
+    /// `checkpoints/`: weights, and the optimiser's state of the last.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.root.join("checkpoints")
+    }
+
+    /// `tensorboard/`: the losses for TensorBoard.
+    pub fn tensorboard(&self) -> PathBuf {
+        self.root.join("tensorboard")
+    }
+
+    /// `scores.json`: the result of an evaluation.
+    pub fn scores(&self) -> PathBuf {
+        self.root.join("scores.json")
+    }
+
+    /// `codes.npz`: the codes and factors that the scores were computed on.
+    pub fn codes(&self) -> PathBuf {
+        self.root.join("codes.npz")
+    }
+
+    /// `report.html`: the page of the run.
+    pub fn report(&self) -> PathBuf {
+        self.root.join("report.html")
+    }
+
+    /// `figures/`: every figure of the report as a file.
+    pub fn figures(&self) -> PathBuf {
+        self.root.join("figures")
+    }
+
+    /// `.lock`: held while a process writes to the run.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.root.join(LOCK)
+    }
+
+    /// Whether there is a run here, however far it came.
+    pub fn exists(&self) -> bool {
+        self.config().exists() || self.status().exists()
+    }
+
+    /// The files that a run, its evaluation and its report write.
+    pub(super) fn own_files(&self) -> [PathBuf; 8] {
+        [
+            self.status(),
+            self.config(),
+            self.meta(),
+            self.metrics(),
+            self.log(),
+            self.scores(),
+            self.codes(),
+            self.report(),
+        ]
+    }
+
+    /// The directories that they write.
+    pub(super) fn own_directories(&self) -> [PathBuf; 3] {
+        [self.checkpoints(), self.tensorboard(), self.figures()]
+    }
+}
+
+/// The name of the lock file.
+pub(super) const LOCK: &str = ".lock";
