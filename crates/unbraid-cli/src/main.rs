@@ -1,5 +1,16 @@
-//! The `unbraid` command.
+//! The command `unbraid`.
 
+mod commands;
+mod error;
+mod format;
+mod hints;
+mod interrupt;
+mod score_table;
+mod study_view;
+mod terminal;
+
+use clap::{Parser, Subcommand};
+use error::Outcome;
 use mimalloc::MiMalloc;
 use std::process::ExitCode;
 
@@ -7,6 +18,102 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// Train, score and use variational autoencoders that learn disentangled representations.
+#[derive(Debug, Parser)]
+#[command(
+    name = "unbraid",
+    version,
+    max_term_width = 80,
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train a model; without arguments, an example that takes minutes
+    Train(commands::train::TrainArgs),
+    /// Compute disentanglement scores of a run, or of codes from elsewhere
+    Evaluate(commands::evaluate::EvaluateArgs),
+    /// Measure a model: likelihood, rate and distortion, active units
+    Measure(commands::measure::MeasureArgs),
+    /// Draw the figures of a run and write its report.html
+    Report(commands::report::ReportArgs),
+    /// Compare runs: settings, scores, loss curves, traversals
+    Compare(commands::compare::CompareArgs),
+    /// Encode images to a table of codes
+    Encode(commands::encode::EncodeArgs),
+    /// Decode codes to images
+    Decode(commands::decode::DecodeArgs),
+    /// Sample new images from the prior
+    Sample(commands::sample::SampleArgs),
+    /// Reconstruct images and show the difference
+    Reconstruct(commands::reconstruct::ReconstructArgs),
+    /// Traverse latent units: show what each one does
+    Traverse(commands::traverse::TraverseArgs),
+    /// Edit an image by setting latent units
+    Edit(commands::edit::EditArgs),
+    /// Interpolate between two images
+    Interpolate(commands::interpolate::InterpolateArgs),
+    /// List, describe, show and convert data sets
+    #[command(subcommand, arg_required_else_help = true)]
+    Data(commands::data::DataCommand),
+    /// Run and analyse hyper-parameter sweeps, here or on a cluster
+    #[command(subcommand, arg_required_else_help = true)]
+    Study(commands::study::StudyCommand),
+    /// List the presets that reproduce the papers' set-ups, or show one
+    Presets(commands::presets::PresetsArgs),
+    /// Measure the speed of a training step on this machine
+    Bench(commands::bench::BenchArgs),
+}
+
 fn main() -> ExitCode {
-    unbraid::cli::run()
+    // clap prints usage errors to standard error with exit code 2, help and version to standard output with 0.
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let printed = error.print();
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return if printed.is_err() { ExitCode::SUCCESS } else { ExitCode::from(code) };
+        }
+    };
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error::report(&error),
+    }
+}
+
+fn run(command: Command) -> Outcome {
+    match command {
+        Command::Train(args) => commands::train::run(&args),
+        Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Measure(args) => commands::measure::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Encode(args) => commands::encode::run(&args),
+        Command::Decode(args) => commands::decode::run(&args),
+        Command::Sample(args) => commands::sample::run(&args),
+        Command::Reconstruct(args) => commands::reconstruct::run(&args),
+        Command::Traverse(args) => commands::traverse::run(&args),
+        Command::Edit(args) => commands::edit::run(&args),
+        Command::Interpolate(args) => commands::interpolate::run(&args),
+        Command::Data(command) => commands::data::run(command),
+        Command::Study(command) => commands::study::run(command),
+        Command::Presets(args) => commands::presets::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
 }

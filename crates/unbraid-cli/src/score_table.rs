@@ -1,10 +1,10 @@
 //! Scores in words: a table for people, CSV for spreadsheets. (JSON comes from the report itself.)
 
 use std::fmt::Write;
-use unbraid_metrics::registry::{Direction, Report, find};
+use unbraid::metrics::registry::{Direction, Report, find};
 
 /// A table of 80 columns: each number and which way is good; with `explain`, also what it says.
-pub fn as_text(report: &Report, explain: bool) -> String {
+pub(crate) fn as_text(report: &Report, explain: bool) -> String {
     let keys =
         report.scores.iter().flat_map(|score| &score.outcome.values).map(|(key, _)| key.chars().count());
     let width = keys.max().unwrap_or(0);
@@ -49,7 +49,7 @@ fn wrapped(sentence: &str, width: usize, indent: usize) -> String {
 }
 
 /// One row for each number.
-pub fn as_csv(report: &Report) -> String {
+pub(crate) fn as_csv(report: &Report) -> String {
     let mut text = String::from("metric,key,value,seed,seconds\n");
     for score in &report.scores {
         for (key, value) in &score.outcome.values {

@@ -16,7 +16,7 @@ const LINES: usize = 8;
 
 /// How many runs there are of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// All that were asked for.
     pub all: usize,
     /// Of these, done.
@@ -46,7 +46,7 @@ impl Counts {
 
 /// A run at work.
 #[derive(Clone, Copy, Debug)]
-pub struct AtWork<'a> {
+pub(crate) struct AtWork<'a> {
     /// Which.
     pub entry: &'a Entry,
     /// Steps done.
@@ -57,7 +57,7 @@ pub struct AtWork<'a> {
 
 /// The view of a study.
 #[derive(Debug)]
-pub struct View {
+pub(crate) struct View {
     started: Instant,
     /// How many runs had ended when we began.
     ended_before: Option<usize>,
@@ -228,7 +228,7 @@ pub(super) fn in_words(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Source;
+    use unbraid::config::Source;
     use std::collections::BTreeMap;
 
     fn entry(name: String) -> Entry {

@@ -1,28 +1,50 @@
-//! What a person sees while waiting: bars on a terminal, plain lines elsewhere; always on standard error.
+//! What a person sees while waiting: progress bars on a terminal, plain lines elsewhere; always on standard error.
 
-use crate::run::Watcher;
-use crate::train::Row;
+use crate::error::message;
+use crate::format::print;
+use crate::score_table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use unbraid_data::progress::Progress;
+use unbraid::data::progress::Progress;
+use unbraid::metrics::registry::Report;
+use unbraid::train::Row;
+use unbraid::{Encoding, Observer, TrainingStart};
 
-/// Work that is over sooner than this many items needs no line of its own in a log.
+/// Work on fewer items than this is over too soon for a line of its own in a log.
 const QUIET_BELOW: u64 = 1000;
 
-/// Shows the progress of reading data.
-#[derive(Debug, Default)]
-pub struct TerminalProgress {
+/// Lines in a log are at least this far apart.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Shows the progress of long work, and prints the results of a training as they arrive.
+#[derive(Debug)]
+pub(crate) struct Terminal {
     bar: Mutex<Option<ProgressBar>>,
+    training: ProgressBar,
+    last_line: Mutex<Option<Instant>>,
     quiet: bool,
 }
 
-impl TerminalProgress {
-    /// Shows progress unless `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        Self { bar: Mutex::new(None), quiet }
+impl Terminal {
+    /// Shows progress unless `quiet`. Results are printed in any case.
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self {
+            bar: Mutex::new(None),
+            training: ProgressBar::hidden(),
+            last_line: Mutex::new(None),
+            quiet,
+        }
+    }
+
+    /// One line for whoever waits.
+    pub(crate) fn log(&self, message: &str) {
+        if !self.quiet {
+            log_line(message);
+        }
     }
 
     fn with_bar(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
@@ -31,22 +53,24 @@ impl TerminalProgress {
             act(&mut bar);
         }
     }
+
+    fn is_drawn(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
 }
 
-impl Progress for TerminalProgress {
+impl Progress for Terminal {
     fn start(&self, what: &str, total: u64) {
         if self.quiet {
             return;
         }
-        if !std::io::stderr().is_terminal() {
+        if !self.is_drawn() {
             if total >= QUIET_BELOW {
                 log_line(&format!("{what}: {total}"));
             }
             return;
         }
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta:>4}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .progress_chars("━╸ ");
+        let style = style("{msg} {wide_bar} {human_pos}/{human_len} {eta:>4}");
         let bar = ProgressBar::new(total).with_style(style).with_message(what.to_owned());
         self.with_bar(|slot| *slot = Some(bar));
     }
@@ -78,63 +102,38 @@ impl Progress for TerminalProgress {
     }
 }
 
-/// One line on standard error. That nobody reads it is no reason to fail.
-pub fn log_line(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
-}
-
-/// Shows the progress of training: a bar with rate, loss and time left on a terminal, a line now and then elsewhere.
-#[derive(Debug)]
-pub struct TrainingDisplay {
-    bar: ProgressBar,
-    quiet: bool,
-    last_line: Mutex<Option<Instant>>,
-}
-
-/// Lines in a log are at least this far apart.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
-
-impl TrainingDisplay {
-    /// Shows progress unless `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        Self { bar: ProgressBar::hidden(), quiet, last_line: Mutex::new(None) }
-    }
-
-    fn on_terminal(&self) -> bool {
-        !self.quiet && std::io::stderr().is_terminal()
-    }
-}
-
-impl Watcher for TrainingDisplay {
-    fn begin(&self, step: u64, steps: u64) {
-        if !self.on_terminal() {
+impl Observer for Terminal {
+    fn training_started(&self, training: &TrainingStart<'_>) {
+        let TrainingStart { run, objective, data, dataset_len, image_shape, step, steps } = *training;
+        let verb = if step == 0 { "training" } else { "resuming" };
+        self.log(&format!(
+            "{verb} {objective} on {data} ({dataset_len} images of {image_shape}) in {}",
+            run.display()
+        ));
+        if !self.is_drawn() {
             return;
         }
-        let style = ProgressStyle::with_template(
-            "step {human_pos}/{human_len} {wide_bar} {msg}  {rate} steps/s  {eta:>4} left",
-        )
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
-            // A bar that cannot be drawn is no reason to stop training.
-            let _ = write!(text, "{:.1}", state.per_sec());
-        })
-        .progress_chars("━╸ ");
-        self.bar.set_style(style);
-        self.bar.set_length(steps);
-        self.bar.set_position(step);
-        self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        self.bar.reset_eta();
+        let style = style("step {human_pos}/{human_len} {wide_bar} {msg}  {rate} steps/s  {eta:>4} left")
+            .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
+                // A bar that cannot be drawn is no reason to stop training.
+                let _ = write!(text, "{:.1}", state.per_sec());
+            });
+        self.training.set_style(style);
+        self.training.set_length(steps);
+        self.training.set_position(step);
+        self.training.set_draw_target(ProgressDrawTarget::stderr());
+        self.training.reset_eta();
     }
 
     fn step(&self, step: u64, loss: f64) {
-        if self.on_terminal() {
-            self.bar.set_message(format!("loss {loss:.1}"));
-            self.bar.set_position(step);
+        if self.is_drawn() {
+            self.training.set_message(format!("loss {loss:.1}"));
+            self.training.set_position(step);
         }
     }
 
     fn row(&self, row: &Row, images_per_second: f64) {
-        if self.quiet || self.on_terminal() {
+        if self.quiet || self.is_drawn() {
             return;
         }
         let Ok(mut last) = self.last_line.lock() else { return };
@@ -151,7 +150,106 @@ impl Watcher for TrainingDisplay {
         }
     }
 
-    fn end(&self) {
-        self.bar.finish_and_clear();
+    fn training_stopped(&self) {
+        self.training.finish_and_clear();
     }
+
+    fn trained(&self, run: &Path, steps: u64, row: Option<&Row>) {
+        print_result(&losses(run, steps, row));
+    }
+
+    fn already_trained(&self, run: &Path, step: u64) {
+        log_line(&format!("{}: already finished after {step} steps", run.display()));
+    }
+
+    fn evaluation_started(&self) {
+        self.log("evaluating; the run is saved, and Ctrl-C ends at once");
+    }
+
+    fn encoded(&self, encoding: &Encoding<'_>) {
+        let Encoding { run, images, seconds, step, replaces } = *encoding;
+        self.log(&format!("{}: {images} images encoded in {seconds:.1} s at step {step}", run.display()));
+        if let Some(earlier) = replaces {
+            self.log(&format!(
+                "{}: replacing the earlier scores (step {}, seed {}, {})",
+                run.join("scores.json").display(),
+                earlier.step,
+                earlier.seed,
+                earlier.representation
+            ));
+        }
+    }
+
+    fn scored(&self, scores: &Report) {
+        print_result(&format!("\n{}", score_table::as_text(scores, false)));
+    }
+
+    fn reported(&self, page: &Path) {
+        print_result(&format!("\n{:15} {}\n", "report", page.display()));
+    }
+
+    fn also_failed(&self, error: &(dyn std::error::Error + 'static)) {
+        log_line(&format!("error: {}", unbraid::error_chain(error)));
+    }
+}
+
+/// A terminal that leaves printing the scores to its command.
+#[derive(Debug)]
+pub(crate) struct QuietScores(pub(crate) Terminal);
+
+impl Progress for QuietScores {
+    fn start(&self, what: &str, total: u64) {
+        self.0.start(what, total);
+    }
+
+    fn advance(&self, items: u64) {
+        self.0.advance(items);
+    }
+
+    fn finish(&self) {
+        self.0.finish();
+    }
+
+    fn note(&self, message: &str) {
+        self.0.note(message);
+    }
+}
+
+impl Observer for QuietScores {
+    fn encoded(&self, encoding: &Encoding<'_>) {
+        self.0.encoded(encoding);
+    }
+}
+
+/// Prints a result to standard output. That nobody reads it is no reason to stop the work that is still to be done.
+fn print_result(text: &str) {
+    if let Err(error) = print(text) {
+        log_line(&message(&error));
+    }
+}
+
+/// The final losses and where everything is.
+fn losses(run: &Path, steps: u64, row: Option<&Row>) -> String {
+    let mut text = format!("{:15} {steps}\n", "steps");
+    if let Some(row) = row {
+        let of_unit = |key: &str| key.contains("/kl_unit/") || key.contains("/kl_categorical/");
+        for (key, value) in row.values.iter().filter(|(key, _)| !of_unit(key)) {
+            let name = key.strip_prefix("train/").unwrap_or(key);
+            let _ = writeln!(text, "{name:15} {value:.3}");
+        }
+    }
+    let _ = writeln!(text, "{:15} {}", "run", run.display());
+    text
+}
+
+/// The style of every bar.
+pub(crate) fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸ ")
+}
+
+/// One line on standard error. That nobody reads it is no reason to fail.
+pub(crate) fn log_line(message: &str) {
+    let _ = writeln!(std::io::stderr(), "{message}");
 }

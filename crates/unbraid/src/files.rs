@@ -200,7 +200,7 @@ mod tests {
         let path = directory.path().join("a.txt");
         write(&path, Existing::Keep, |file| file.write_all(b"one")).unwrap();
         let refused = write(&path, Existing::Keep, |file| file.write_all(b"two"));
-        assert!(matches!(refused, Err(Failure::Input(_))));
+        assert!(matches!(refused, Err(Error::FileExists { .. })));
         write(&path, Existing::Replace, |file| file.write_all(b"three")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
     }

@@ -1,20 +1,20 @@
 //! `unbraid bench`: what a run will cost on this machine.
 
 use super::configuration::{Compute, ComputeArgs, ConfigArgs};
-use crate::config::Config;
-use crate::failure::{Failure, Outcome};
-use crate::files::print;
-use crate::terminal::TerminalProgress;
-use crate::train::{TrainError, Trainer, cost};
+use unbraid::config::Config;
+use crate::error::Outcome;
+use crate::format::print;
+use crate::terminal::Terminal;
+use unbraid::train::{Trainer, cost};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
-use unbraid_data::DataSet;
+use unbraid::data::DataSet;
 
 /// What to measure.
 #[derive(Args, Debug)]
-pub struct BenchArgs {
+pub(crate) struct BenchArgs {
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
@@ -47,10 +47,10 @@ struct Cost {
 ///
 /// # Errors
 /// If the configuration is wrong or the data cannot be read.
-pub fn run(args: &BenchArgs) -> Outcome {
+pub(crate) fn run(args: &BenchArgs) -> Outcome {
     let config = args.config.resolve_over(YARDSTICK)?;
     let compute = args.compute.prepare()?;
-    let data = unbraid_data::open(&config.data, &TerminalProgress::new(false))?;
+    let data = unbraid::data::open(&config.data, &Terminal::new(false))?;
     config.check_against(data.as_ref())?;
     let cost = compute.run(|| measure(&config, data.as_ref(), &compute))?;
     let text =
@@ -59,20 +59,19 @@ pub fn run(args: &BenchArgs) -> Outcome {
 }
 
 fn measure(config: &Config, data: &dyn DataSet, compute: &Compute) -> Outcome<Cost> {
-    let mut trainer = Trainer::new(config, data, &compute.device)?;
-    let mut time = || -> Result<f64, TrainError> {
-        cost::warm_up(&mut trainer)?;
-        (0..ROUNDS)
-            .try_fold(f64::INFINITY, |best, _| Ok(best.min(cost::seconds_per_step(&mut trainer, ROUND)?)))
-    };
-    let seconds = time().map_err(Failure::run)?;
+    let mut trainer = Trainer::new(config, data, &compute.device())?;
+    cost::warm_up(&mut trainer)?;
+    let mut seconds = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        seconds = seconds.min(cost::seconds_per_step(&mut trainer, ROUND)?);
+    }
     let batch = config.training.batch_size as f64;
     let operations = trainer.network().blueprint().training_operations() as f64 * batch;
     Ok(Cost {
         step_ms: 1000.0 * seconds,
         images_per_second: batch / seconds,
         gigaflops: operations / seconds / 1e9,
-        peak_gigaflops: unbraid_kernels::measured_peak_gflops(compute.threads),
+        peak_gigaflops: unbraid_kernels::measured_peak_gflops(compute.threads()),
     })
 }
 
@@ -80,8 +79,8 @@ fn as_json(cost: &Cost, compute: &Compute) -> String {
     let cost = json!({
         "step_ms": cost.step_ms,
         "images_per_second": cost.images_per_second,
-        "threads": compute.threads,
-        "device": compute.device_name,
+        "threads": compute.threads(),
+        "device": compute.device().to_string(),
         "share_of_peak": cost.gigaflops / cost.peak_gigaflops,
     });
     format!("{cost:#}\n")
@@ -101,7 +100,7 @@ fn as_text(cost: &Cost, compute: &Compute, config: &Config, data: &dyn DataSet) 
                 data.shape()
             ),
         ),
-        ("device", format!("{}, {} threads", compute.device_name, compute.threads)),
+        ("device", format!("{}, {} threads", compute.device(), compute.threads())),
         ("step", format!("{:.1} ms", cost.step_ms)),
         ("images", format!("{:.0} a second", cost.images_per_second)),
         (

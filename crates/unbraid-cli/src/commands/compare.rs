@@ -1,33 +1,22 @@
 //! `unbraid compare`: several runs side by side.
 
 use super::configuration::ComputeArgs;
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing, print};
-use crate::report::comparison::Comparison;
-use crate::report::gallery::Gallery;
-use crate::report::subject::Subject;
-use crate::report::{comparison_page, document, image_figures};
-use crate::run::Run;
-use crate::terminal::{TerminalProgress, log_line};
-use clap::{Args, ValueEnum};
+use crate::error::{Outcome, usage};
+use unbraid::files::{self, Existing, print};
+use unbraid_report::comparison::Comparison;
+use unbraid_report::gallery::Gallery;
+use unbraid_report::subject::Subject;
+use unbraid_report::{comparison_page, document, image_figures};
+use unbraid::Run;
+use crate::terminal::{Terminal, log_line};
+use clap::Args;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use unbraid_data::{DataSet, DataSpec};
-
-/// How the comparison is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Table,
-    /// One object for each run
-    Json,
-    /// One row for each run and value
-    Csv,
-}
+use unbraid::data::{DataSet, DataSpec};
 
 /// Arguments of `unbraid compare`.
 #[derive(Args, Debug)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// Run directories
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
@@ -39,7 +28,7 @@ pub struct CompareArgs {
     overwrite: bool,
     /// How the comparison is printed (default: table on a terminal, csv elsewhere)
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<TableFormat>,
     #[command(flatten)]
     compute: ComputeArgs,
     /// Print no progress
@@ -54,13 +43,13 @@ const IMAGES: usize = 1000;
 ///
 /// # Errors
 /// If a directory holds no run, one of its files is damaged, or the page cannot be written.
-pub fn run(args: &CompareArgs) -> Outcome {
+pub(crate) fn run(args: &CompareArgs) -> Outcome {
     let compute = args.compute.prepare()?;
     let existing = Existing::from_flag(args.overwrite);
     if let Some(out) = &args.out {
         document::check_page(out, existing)?;
     }
-    let runs = args.runs.iter().map(Run::open).collect::<Outcome<Vec<Run>>>()?;
+    let runs = args.runs.iter().map(|path| compute.open(path, None)).collect::<Outcome<Vec<Run>>>()?;
     let comparison = Comparison::read(&runs)?;
     if let Some(out) = &args.out {
         let traversals = compute.run(|| traversals(&runs, args.quiet));
@@ -70,20 +59,17 @@ pub fn run(args: &CompareArgs) -> Outcome {
             log_line(&format!("written to {}", out.display()));
         }
     }
-    let piped = if std::io::stdout().is_terminal() { Format::Table } else { Format::Csv };
+    let piped = if std::io::stdout().is_terminal() { TableFormat::Table } else { TableFormat::Csv };
     print(&match args.format.unwrap_or(piped) {
-        Format::Table => comparison.as_text(),
-        Format::Csv => comparison.as_csv(),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(&comparison.as_json()).map_err(Failure::run)?;
-            format!("{json}\n")
-        }
+        TableFormat::Table => comparison.as_text(),
+        TableFormat::Csv => comparison.as_csv(),
+        TableFormat::Json => pretty_json(&comparison.as_json())?,
     })
 }
 
 /// The traversals of each run, or why there are none: the numbers of a run can be compared without its data.
 fn traversals(runs: &[Run], quiet: bool) -> Vec<Result<Gallery, String>> {
-    let progress = TerminalProgress::new(quiet);
+    let progress = Terminal::new(quiet);
     let mut opened: Vec<(&DataSpec, Box<dyn DataSet>)> = Vec::new();
     let mut drawn = Vec::new();
     for run in runs {
@@ -91,7 +77,7 @@ fn traversals(runs: &[Run], quiet: bool) -> Vec<Result<Gallery, String>> {
         // Runs usually share their data, which need not be read again.
         let place = match opened.iter().position(|(known, _)| *known == spec) {
             Some(place) => Ok(place),
-            None => unbraid_data::open(spec, &progress).map(|data| {
+            None => unbraid::data::open(spec, &progress).map(|data| {
                 opened.push((spec, data));
                 opened.len() - 1
             }),
@@ -99,7 +85,7 @@ fn traversals(runs: &[Run], quiet: bool) -> Vec<Result<Gallery, String>> {
         let gallery = place.map_err(Failure::from).and_then(|place| {
             let data = opened[place].1.as_ref();
             if data.shape().values() == 2 {
-                return Err(Failure::input("the data has no images"));
+                return Err(usage("the data has no images"));
             }
             let subject = Subject::new(run, data, IMAGES, &progress)?;
             image_figures::traversal(&subject, &subject.codes(1))

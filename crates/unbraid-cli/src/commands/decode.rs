@@ -1,10 +1,10 @@
 //! `unbraid decode`: codes to images.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use crate::apply::codes_input;
-use crate::apply::images_output::Target;
-use crate::failure::Outcome;
-use crate::report::sheet::thousands;
+use unbraid::inference::codes_input;
+use unbraid::inference::images_output::Target;
+use crate::error::Outcome;
+use unbraid_report::sheet::thousands;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ Example: unbraid decode runs/photos codes.csv -o decoded/
 Codes are a table of `unbraid encode`, perhaps changed: of a CSV the columns
 mean_0, ... and category_0, ..., of an .npz the arrays `codes` and
 `categories`. The output is a sheet (.png), arrays (.npz) or a directory.")]
-pub struct DecodeArgs {
+pub(crate) struct DecodeArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// Codes as .csv or .npz
@@ -33,7 +33,7 @@ pub struct DecodeArgs {
 ///
 /// # Errors
 /// If the run, the codes or the output are wrong.
-pub fn run(args: &DecodeArgs) -> Outcome {
+pub(crate) fn run(args: &DecodeArgs) -> Outcome {
     let target = Target::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let latents = codes_input::read(run, &args.codes)?;

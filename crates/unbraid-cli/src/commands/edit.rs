@@ -1,10 +1,10 @@
 //! `unbraid edit`: an image with some latent units changed.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use crate::apply::assignment::Assignment;
-use crate::apply::strip::PictureFile;
-use crate::failure::Outcome;
-use crate::report::gallery::Row;
+use unbraid::inference::Assignment;
+use unbraid::inference::strip::PictureFile;
+use crate::error::Outcome;
+use unbraid_report::gallery::Row;
 use clap::Args;
 use ndarray::Array4;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ Example: unbraid edit runs/photos --image a.jpg --set 3=1.5 -o edited.png
 
 The image is encoded, the units are set, and the result is decoded (Dupont
 2018, section 4.2). `unbraid traverse` shows what each unit does.")]
-pub struct EditArgs {
+pub(crate) struct EditArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// A PNG or JPEG file of any size, cropped and resized to the run's
@@ -40,7 +40,7 @@ pub struct EditArgs {
 ///
 /// # Errors
 /// If the run, the image, a unit or the output are wrong.
-pub fn run(args: &EditArgs) -> Outcome {
+pub(crate) fn run(args: &EditArgs) -> Outcome {
     let file = PictureFile::still(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let image = run.read_image(&args.image)?;

@@ -1,9 +1,9 @@
 //! `unbraid encode`: images to a table of codes.
 
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
-use crate::apply::codes_table;
-use crate::failure::{Failure, Outcome};
-use crate::files::{probe_output, write_made};
+use unbraid::inference::codes_table;
+use crate::error::{Outcome, usage};
+use unbraid::files::{probe_output, write_made};
 use clap::Args;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ class probabilities of each categorical one, file names, factors. Without -o
 the table goes to standard output as CSV. An .npz has `codes` (the means),
 `standard_deviation`, `log_variance`, `categories`, `probabilities_0`, ...,
 `names`, `factors`; `unbraid evaluate --codes` and `unbraid decode` read it.")]
-pub struct EncodeArgs {
+pub(crate) struct EncodeArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub struct EncodeArgs {
 ///
 /// # Errors
 /// If the run, the images or the output are wrong.
-pub fn run(args: &EncodeArgs) -> Outcome {
+pub(crate) fn run(args: &EncodeArgs) -> Outcome {
     let existing = args.overwrite.existing();
     let is_npz = match &args.output {
         None => false,
@@ -65,6 +65,6 @@ fn is_npz(path: &Path) -> Outcome<bool> {
     match path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).as_deref() {
         Some("npz") => Ok(true),
         Some("csv") => Ok(false),
-        _ => Err(Failure::input(format!("{}: expected a name that ends in .csv or .npz", path.display()))),
+        _ => Err(usage(format!("{}: expected a name that ends in .csv or .npz", path.display()))),
     }
 }

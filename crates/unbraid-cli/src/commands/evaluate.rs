@@ -1,32 +1,39 @@
 //! `unbraid evaluate`: scores of a run, or of codes from elsewhere.
 
-use super::configuration::ComputeArgs;
-use crate::evaluate::scores_file::Outputs;
-use crate::evaluate::{Representation, Settings, codes_file, evaluate, score, table};
-use crate::failure::{Failure, Outcome};
-use crate::files::print;
-use crate::run::{Meta, Run};
-use crate::terminal::{TerminalProgress, log_line};
+use super::configuration::{Compute, ComputeArgs};
+use crate::error::{Outcome, usage};
+use crate::format::{TableFormat, pretty_json, print};
+use crate::score_table;
+use crate::terminal::{QuietScores, Terminal};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use unbraid_data::DataSet;
-use unbraid_data::spec::OptionValue;
-use unbraid_metrics::registry::{self, Options, Report};
+use unbraid::evaluate::{
+    Representation, Settings, Source, check_outputs, codes_file, evaluate_and_write, score,
+};
+use unbraid::metrics::registry::{self, Options, Report};
+use unbraid::run::RunData;
 
-/// How scores are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Table,
-    /// One object
-    Json,
-    /// One row for each number
-    Csv,
+/// What counts as the code of an image.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RepresentationArg {
+    /// The mean of its posterior, as in most publications
+    Mean,
+    /// One sample of its posterior
+    Sample,
+}
+
+impl From<RepresentationArg> for Representation {
+    fn from(argument: RepresentationArg) -> Self {
+        match argument {
+            RepresentationArg::Mean => Self::Mean,
+            RepresentationArg::Sample => Self::Sample,
+        }
+    }
 }
 
 /// Arguments of `unbraid evaluate`.
 #[derive(Args, Debug)]
-pub struct EvaluateArgs {
+pub(crate) struct EvaluateArgs {
     /// A run directory; scores.json and codes.npz are written into it
     #[arg(value_name = "RUN", required_unless_present = "codes", conflicts_with = "codes")]
     run: Option<PathBuf>,
@@ -48,7 +55,7 @@ pub struct EvaluateArgs {
     test_split: bool,
     /// What counts as the code of an image (default: mean)
     #[arg(long, value_enum, conflicts_with = "codes")]
-    representation: Option<Representation>,
+    representation: Option<RepresentationArg>,
     /// Take the checkpoint that was kept after this step in place of the last
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     step: Option<u64>,
@@ -56,7 +63,7 @@ pub struct EvaluateArgs {
     compute: ComputeArgs,
     /// How scores are printed
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: TableFormat,
     /// Say in the table what each number means
     #[arg(long)]
     explain: bool,
@@ -72,116 +79,57 @@ const FEWEST_SAMPLES: usize = 4;
 ///
 /// # Errors
 /// If the run, the file or a metric's name is wrong, or a score cannot be computed from these codes.
-pub fn run(args: &EvaluateArgs) -> Outcome {
+pub(crate) fn run(args: &EvaluateArgs) -> Outcome {
     for name in &args.metrics {
-        registry::find(name).map_err(Failure::input)?;
+        registry::find(name)?;
     }
     let compute = args.compute.prepare()?;
     let report = match (&args.run, &args.codes) {
-        (Some(path), _) => compute.run(|| score_run(path, args))?,
+        (Some(path), _) => score_run(&compute, path, args)?,
         (None, Some(path)) => compute.run(|| score_codes(path, args))?,
-        (None, None) => return Err(Failure::input("expected a run directory or --codes FILE.npz")),
+        (None, None) => return Err(usage("expected a run directory or --codes FILE.npz")),
     };
     print(&match args.format {
-        Format::Table => table::as_text(&report, args.explain),
-        Format::Csv => table::as_csv(&report),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(&report).map_err(Failure::run)?;
-            format!("{json}\n")
-        }
+        TableFormat::Table => score_table::as_text(&report, args.explain),
+        TableFormat::Csv => score_table::as_csv(&report),
+        TableFormat::Json => pretty_json(&report)?,
     })
 }
 
 fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
     let codes = codes_file::read(path)?;
     let options = Options { seed: args.seed, ..Options::default() };
-    score(&args.metrics, &codes, &options, &TerminalProgress::new(args.quiet))
-        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+    score(&args.metrics, &codes, &options, &Terminal::new(args.quiet))
+        .map_err(|source| unbraid::Error::Scoring { path: path.to_owned(), source }.into())
 }
 
-fn score_run(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
-    let defaults = Settings::default();
-    let samples = args.samples.unwrap_or(defaults.samples);
+fn score_run(compute: &Compute, path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
+    let samples = args.samples.unwrap_or(Settings::default().samples);
     if samples < FEWEST_SAMPLES {
-        return Err(Failure::input(format!(
-            "--samples: found {samples}, expected at least {FEWEST_SAMPLES}"
-        )));
+        return Err(usage(format!("--samples: found {samples}, expected at least {FEWEST_SAMPLES}")));
     }
-    let run = args.step.map_or_else(|| Run::open(path), |step| Run::open_at_step(path, step))?;
+    let run = compute.open(path, args.step)?;
     let metrics =
         if args.metrics.is_empty() { run.config().evaluation.metrics.clone() } else { args.metrics.clone() };
-    let representation = args.representation.unwrap_or_default();
+    let representation = args.representation.map_or_else(Representation::default, Into::into);
     let settings = Settings { metrics, seed: args.seed, samples, representation };
 
-    let progress = TerminalProgress::new(args.quiet);
-    // Before any work, and again in the end: what is in the way should be known soon.
-    Outputs::in_run(path)?;
-    let data = unbraid_data::open(&run.config().data, &progress)?;
-    let hash = same_data(path, data.as_ref())?;
-    let test = if args.test_split { Some(open_test_split(&run, &hash, &progress)?) } else { None };
-    let report = score_and_write(&run, (data.as_ref(), test.as_deref()), hash, &settings, args.quiet)?;
-    let page = path.join("report.html");
-    if page.exists() && !args.quiet {
-        log_line(&format!(
-            "{}: older than these scores; unbraid report {} draws it anew",
+    // Before any work, and again at the end: what is in the way should be known soon.
+    check_outputs(&run)?;
+    let observer = QuietScores(Terminal::new(args.quiet));
+    let report = compute.run(|| -> Outcome<Report> {
+        let RunData { data, sha256 } = run.open_data(&observer)?;
+        let test = args.test_split.then(|| run.open_test_split(&sha256, &observer)).transpose()?;
+        let source = Source { data: data.as_ref(), test: test.as_deref(), sha256: &sha256 };
+        Ok(evaluate_and_write(&run, source, &settings, &observer)?)
+    })?;
+    let page = run.paths().report();
+    if page.exists() {
+        observer.0.log(&format!(
+            "{}: older than these scores; `unbraid report {}` draws it again",
             page.display(),
             path.display()
         ));
     }
     Ok(report)
-}
-
-/// Scores a run on data, and on a test split if there is one, and writes the results into its directory; `hash` is that of
-/// the data.
-pub(super) fn score_and_write(
-    run: &Run,
-    (data, test): (&dyn DataSet, Option<&dyn DataSet>),
-    hash: String,
-    settings: &Settings,
-    quiet: bool,
-) -> Outcome<Report> {
-    let outputs = Outputs::in_run(run.path())?;
-    let evaluation = evaluate(run, data, test, settings, &TerminalProgress::new(quiet))?;
-    if !quiet {
-        log_line(&format!(
-            "{}: {} images encoded in {:.1} s at step {}",
-            run.path().display(),
-            evaluation.encoded,
-            evaluation.encoding_seconds,
-            run.step()
-        ));
-        outputs.replaced().iter().for_each(|replaced| log_line(replaced));
-    }
-    outputs.write(run, settings, &evaluation, hash)?;
-    Ok(evaluation.report)
-}
-
-/// The test part of the data that a run was trained on the other part of. Some data sets are all of their images unless
-/// told otherwise, others their training part: what was trained on is recognised by its hash.
-fn open_test_split(run: &Run, hash: &str, progress: &TerminalProgress) -> Outcome<Box<dyn DataSet>> {
-    let part = |name: &str| {
-        let mut spec = run.config().data.clone();
-        spec.options.insert("split".to_owned(), OptionValue::Text(name.to_owned()));
-        unbraid_data::open(&spec, progress)
-    };
-    if part("train")?.fingerprint()? != hash {
-        return Err(Failure::input(
-            "--test-split: found a run that was trained on other images than those of `split=train` of its data, \
-             expected a run with data.split=train, to which the others are unknown",
-        ));
-    }
-    Ok(part("test")?)
-}
-
-/// The hash of the data, which has to be what the run was trained on.
-pub(super) fn same_data(path: &Path, data: &dyn DataSet) -> Outcome<String> {
-    let found = data.fingerprint()?;
-    match Meta::read(&path.join("meta.json")) {
-        Some(meta) if meta.data_sha256 != found => Err(Failure::input(format!(
-            "{}: the data has changed since the run was trained: found SHA-256 {found}, expected {}",
-            path.display(),
-            meta.data_sha256
-        ))),
-        _ => Ok(found),
-    }
 }

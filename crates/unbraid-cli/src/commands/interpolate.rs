@@ -1,10 +1,10 @@
 //! `unbraid interpolate`: the way from one image to another.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use crate::apply::strip::PictureFile;
-use crate::failure::Outcome;
-use crate::report::gallery::Row;
-use crate::report::latents::steps;
+use unbraid::inference::strip::PictureFile;
+use crate::error::Outcome;
+use unbraid_report::gallery::Row;
+use unbraid::model::steps;
 use clap::Args;
 use ndarray::{Axis, concatenate};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ Example: unbraid interpolate runs/photos a.jpg b.jpg -o way.gif
 
 Continuous units go straight from one code to the other; categorical ones
 change in the middle. A picture has the originals at both ends.")]
-pub struct InterpolateArgs {
+pub(crate) struct InterpolateArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// A PNG or JPEG file of any size
@@ -40,7 +40,7 @@ pub struct InterpolateArgs {
 ///
 /// # Errors
 /// If the run, an image or the output are wrong.
-pub fn run(args: &InterpolateArgs) -> Outcome {
+pub(crate) fn run(args: &InterpolateArgs) -> Outcome {
     let file = PictureFile::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let (first, last) = (run.read_image(&args.first)?, run.read_image(&args.last)?);

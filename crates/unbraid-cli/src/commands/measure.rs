@@ -1,21 +1,10 @@
 //! `unbraid measure`: how good a model is as a model.
 
 use super::model::{InputArgs, ModelArgs};
-use crate::evaluate::measures::Effort;
-use crate::failure::{Failure, Outcome};
-use crate::files::print;
-use clap::{Args, ValueEnum};
-
-/// How numbers are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Table,
-    /// One object
-    Json,
-    /// One row for each number
-    Csv,
-}
+use unbraid::evaluate::Effort;
+use crate::error::{Outcome, usage};
+use crate::format::{TableFormat, pretty_json, print};
+use clap::Args;
 
 /// Arguments of `unbraid measure`.
 #[derive(Args, Debug)]
@@ -25,7 +14,7 @@ Example: unbraid measure runs/photos --format json
 Reconstruction error, distortion, rate, evidence lower bound, importance-
 weighted log-likelihood, mutual information I(x; z) and total correlation of
 the aggregate posterior, active units; docs/guide.md says how to read them.")]
-pub struct MeasureArgs {
+pub(crate) struct MeasureArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -44,21 +33,21 @@ pub struct MeasureArgs {
     seed: u64,
     /// How numbers are printed
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Measures as asked.
 ///
 /// # Errors
 /// If the run or the images are wrong.
-pub fn run(args: &MeasureArgs) -> Outcome {
+pub(crate) fn run(args: &MeasureArgs) -> Outcome {
     for (option, value, least) in [
         ("--images", args.images, 2),
         ("--likelihood-images", args.likelihood_images, 1),
         ("--samples", args.samples, 1),
     ] {
         if value < least {
-            return Err(Failure::input(format!("{option}: found {value}, expected at least {least}")));
+            return Err(usage(format!("{option}: found {value}, expected at least {least}")));
         }
     }
     let effort = Effort {
@@ -70,14 +59,11 @@ pub fn run(args: &MeasureArgs) -> Outcome {
     let measures = args.model.run(|run| {
         let progress = args.model.progress();
         let data = args.input.open(run, &progress)?;
-        run.measure(data.as_ref(), effort, &progress)
+        Ok(run.measure(data.as_ref(), effort, &progress)?)
     })?;
     print(&match args.format {
-        Format::Table => measures.as_text(),
-        Format::Csv => measures.as_csv(),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(&measures).map_err(Failure::run)?;
-            format!("{json}\n")
-        }
+        TableFormat::Table => measures.as_text(),
+        TableFormat::Csv => measures.as_csv(),
+        TableFormat::Json => pretty_json(&measures)?,
     })
 }

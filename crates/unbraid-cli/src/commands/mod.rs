@@ -1,21 +1,21 @@
 //! One file per subcommand. Commands are thin: they turn arguments into checked values, call the library, and print.
 
-pub mod bench;
-pub mod compare;
+pub(crate) mod bench;
+pub(crate) mod compare;
 mod configuration;
-pub mod data;
-pub mod decode;
-pub mod edit;
-pub mod encode;
-pub mod evaluate;
+pub(crate) mod data;
+pub(crate) mod decode;
+pub(crate) mod edit;
+pub(crate) mod encode;
+pub(crate) mod evaluate;
 mod finish;
-pub mod interpolate;
-pub mod measure;
+pub(crate) mod interpolate;
+pub(crate) mod measure;
 mod model;
-pub mod presets;
-pub mod reconstruct;
-pub mod report;
-pub mod sample;
-pub mod study;
-pub mod train;
-pub mod traverse;
+pub(crate) mod presets;
+pub(crate) mod reconstruct;
+pub(crate) mod report;
+pub(crate) mod sample;
+pub(crate) mod study;
+pub(crate) mod train;
+pub(crate) mod traverse;

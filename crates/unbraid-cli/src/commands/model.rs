@@ -1,20 +1,20 @@
 //! Options that all commands share which use a trained model: which run, which images, and where the result goes.
 
-use super::configuration::ThreadArgs;
-use crate::apply::corruption::Corruption;
-use crate::apply::input;
-use crate::failure::Outcome;
-use crate::files::Existing;
-use crate::run::{Run, State, Status};
-use crate::terminal::{TerminalProgress, log_line};
+use super::configuration::ComputeArgs;
+use unbraid::inference::Corruption;
+use unbraid::inference::input;
+use crate::error::Outcome;
+use unbraid::files::Existing;
+use unbraid::run::{Run, State, Status};
+use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use ndarray::Array4;
 use std::path::{Path, PathBuf};
-use unbraid_data::{DataSet, DataSpec};
+use unbraid::data::{DataSet, DataSpec};
 
 /// Which trained model.
 #[derive(Args, Debug)]
-pub struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// A run directory
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -22,7 +22,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "N")]
     step: Option<u64>,
     #[command(flatten)]
-    threads: ThreadArgs,
+    compute: ComputeArgs,
     /// Print no progress
     #[arg(long)]
     quiet: bool,
@@ -31,10 +31,9 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// Opens the run and does some work with it on the threads. That it has not been trained to the end is worth a word.
     pub(super) fn run<T: Send>(&self, work: impl FnOnce(&Run) -> Outcome<T> + Send) -> Outcome<T> {
-        let pool = self.threads.prepare()?;
-        let run =
-            self.step.map_or_else(|| Run::open(&self.run), |step| Run::open_at_step(&self.run, step))?;
-        if let Some(status) = Status::read(&self.run.join("status.json"))
+        let compute = self.compute.prepare()?;
+        let run = compute.open(&self.run, self.step)?;
+        if let Some(status) = Status::read(&run.paths().status())
             && status.state != State::Done
             && self.step.is_none()
         {
@@ -45,7 +44,7 @@ impl ModelArgs {
                 status.steps
             ));
         }
-        pool.install(|| work(&run))
+        compute.run(|| work(&run))
     }
 
     /// One line for whoever waits.
@@ -55,8 +54,8 @@ impl ModelArgs {
         }
     }
 
-    pub(super) fn progress(&self) -> TerminalProgress {
-        TerminalProgress::new(self.quiet)
+    pub(super) fn progress(&self) -> Terminal {
+        Terminal::new(self.quiet)
     }
 
     /// The name of the run, for titles.
@@ -69,7 +68,7 @@ impl ModelArgs {
 
 /// Which images.
 #[derive(Args, Debug)]
-pub struct InputArgs {
+pub(crate) struct InputArgs {
     /// A data set as in `unbraid data`, a folder of images, or an image file (default: the run's own data)
     #[arg(long, value_name = "NAME|PATH")]
     data: Option<DataSpec>,
@@ -80,7 +79,7 @@ pub struct InputArgs {
 
 impl InputArgs {
     /// Opens them.
-    pub(super) fn open(&self, run: &Run, progress: &TerminalProgress) -> Outcome<Box<dyn DataSet>> {
+    pub(super) fn open(&self, run: &Run, progress: &Terminal) -> Outcome<Box<dyn DataSet>> {
         match (&self.data, self.image.as_slice()) {
             (Some(spec), _) => input::open(run, spec, progress),
             (None, []) => input::open_own(run, progress),
@@ -96,7 +95,7 @@ impl InputArgs {
 
 /// Damage to do to images first.
 #[derive(Args, Debug)]
-pub struct CorruptArgs {
+pub(crate) struct CorruptArgs {
     /// Damage images first: `invert` turns every pixel x into 1 - x, `noise=0.05` one in twenty
     #[arg(long, value_name = "noise=P|invert")]
     corrupt: Option<Corruption>,
@@ -116,7 +115,7 @@ impl CorruptArgs {
 
 /// Whether what is there may be replaced.
 #[derive(Args, Debug)]
-pub struct OverwriteArgs {
+pub(crate) struct OverwriteArgs {
     /// Replace the output if it exists
     #[arg(long)]
     overwrite: bool,

@@ -1,8 +1,8 @@
 //! `unbraid presets`: the set-ups of the papers.
 
-use crate::config::{ConfigError, PRESETS, Preset, Source};
-use crate::failure::Outcome;
-use crate::files::print;
+use unbraid::config::{PRESETS, Preset};
+use crate::error::Outcome;
+use crate::format::print;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 
 /// Which presets.
 #[derive(Args, Debug)]
-pub struct PresetsArgs {
+pub(crate) struct PresetsArgs {
     #[command(subcommand)]
     command: Option<PresetsCommand>,
     /// Print JSON
@@ -32,24 +32,12 @@ enum PresetsCommand {
 ///
 /// # Errors
 /// If there is no preset of that name.
-pub fn run(args: &PresetsArgs) -> Outcome {
+pub(crate) fn run(args: &PresetsArgs) -> Outcome {
     match &args.command {
-        Some(PresetsCommand::Show { name }) => print(find(name)?.toml),
+        Some(PresetsCommand::Show { name }) => print(Preset::find(name)?.toml),
         None if args.json => print(&as_json()),
         None if std::io::stdout().is_terminal() => print(&as_text()),
         None => print(&as_lines()),
-    }
-}
-
-fn find(name: &str) -> Result<&'static Preset, ConfigError> {
-    // The error with its suggestion is the one that training would give.
-    let unknown = || Source { preset: Some(name.to_owned()), ..Source::default() }.resolve();
-    match Preset::named(name) {
-        Some(preset) => Ok(preset),
-        None => Err(unknown().err().unwrap_or(ConfigError::UnknownPreset {
-            name: name.to_owned(),
-            hint: "`unbraid presets` lists them".to_owned(),
-        })),
     }
 }
 

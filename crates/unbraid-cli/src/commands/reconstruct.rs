@@ -1,15 +1,15 @@
 //! `unbraid reconstruct`: images beside what a model makes of them.
 
 use super::model::{CorruptArgs, InputArgs, ModelArgs, OverwriteArgs, wrote};
-use crate::apply::input;
-use crate::apply::strip::PictureFile;
-use crate::failure::Outcome;
-use crate::report::gallery::Row;
+use unbraid::inference::input;
+use unbraid::inference::strip::PictureFile;
+use crate::error::Outcome;
+use unbraid_report::gallery::Row;
 use clap::Args;
 use ndarray::Array4;
 use rand::seq::SliceRandom;
 use std::path::PathBuf;
-use unbraid_data::random::Stream;
+use unbraid::data::random::Stream;
 
 /// Arguments of `unbraid reconstruct`.
 #[derive(Args, Debug)]
@@ -18,7 +18,7 @@ Example: unbraid reconstruct runs/photos --image a.jpg --image b.jpg -o out.png
 
 Rows: the originals, with --corrupt what the model gets to see, what it makes
 of it, and the absolute difference from the originals, in which black is none.")]
-pub struct ReconstructArgs {
+pub(crate) struct ReconstructArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub struct ReconstructArgs {
 ///
 /// # Errors
 /// If the run, the images or the output are wrong.
-pub fn run(args: &ReconstructArgs) -> Outcome {
+pub(crate) fn run(args: &ReconstructArgs) -> Outcome {
     let file = PictureFile::still(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let data = args.input.open(run, &args.model.progress())?;

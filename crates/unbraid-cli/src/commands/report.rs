@@ -1,18 +1,18 @@
 //! `unbraid report`: figures and a page of a run.
 
 use super::configuration::ComputeArgs;
-use super::evaluate::same_data;
-use crate::failure::Outcome;
-use crate::files::{Existing, print};
-use crate::report::document;
-use crate::run::Run;
-use crate::terminal::{TerminalProgress, log_line};
+use crate::error::Outcome;
+use crate::format::print;
+use crate::terminal::Terminal;
 use clap::Args;
 use std::path::PathBuf;
+use unbraid::files::Existing;
+use unbraid::run::RunData;
+use unbraid_report::{check_page, write_report};
 
 /// Arguments of `unbraid report`.
 #[derive(Args, Debug)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// A run directory; report.html and figures/ are written into it
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -30,16 +30,17 @@ pub struct ReportArgs {
 ///
 /// # Errors
 /// If the run, its data or its files are wrong, or something cannot be written.
-pub fn run(args: &ReportArgs) -> Outcome {
+pub(crate) fn run(args: &ReportArgs) -> Outcome {
     let compute = args.compute.prepare()?;
-    let run = args.step.map_or_else(|| Run::open(&args.run), |step| Run::open_at_step(&args.run, step))?;
-    document::check_page(&args.run.join("report.html"), Existing::Replace)?;
-    let progress = TerminalProgress::new(args.quiet);
-    let data = unbraid_data::open(&run.config().data, &progress)?;
-    same_data(&args.run, data.as_ref())?;
-    let page = compute.run(|| document::write(&run, data.as_ref(), &progress))?;
-    if !args.quiet && !args.run.join("scores.json").exists() {
-        log_line(&format!("the report has no scores yet\nhint: unbraid evaluate {}", args.run.display()));
+    let run = compute.open(&args.run, args.step)?;
+    check_page(&run.paths().report(), Existing::Replace)?;
+    let terminal = Terminal::new(args.quiet);
+    let page = compute.run(|| -> Outcome<PathBuf> {
+        let RunData { data, .. } = run.open_data(&terminal)?;
+        Ok(write_report(&run, data.as_ref(), &terminal)?)
+    })?;
+    if !run.paths().scores().exists() {
+        terminal.log(&format!("the report has no scores yet\nhint: unbraid evaluate {}", args.run.display()));
     }
     print(&format!("{}\n", page.display()))
 }

@@ -1,9 +1,9 @@
 //! `unbraid sample`: new images from the prior.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use crate::apply::images_output::Target;
-use crate::failure::Outcome;
-use crate::report::sheet::thousands;
+use unbraid::inference::images_output::Target;
+use crate::error::Outcome;
+use unbraid_report::sheet::thousands;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ Example: unbraid sample runs/digits -n 64 --category 3 -o sheet.png
 
 Latent values are drawn from the run's prior and decoded. An .npz has the
 `images` and the values they come from, for `unbraid decode`.")]
-pub struct SampleArgs {
+pub(crate) struct SampleArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// How many images
@@ -47,7 +47,7 @@ fn class(text: &str) -> Result<(usize, usize), String> {
 ///
 /// # Errors
 /// If the run, a class or the output are wrong.
-pub fn run(args: &SampleArgs) -> Outcome {
+pub(crate) fn run(args: &SampleArgs) -> Outcome {
     let target = Target::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let count = args.count as usize;

@@ -1,12 +1,11 @@
 //! `unbraid traverse`: what each latent unit does.
 
 use super::model::{CorruptArgs, ModelArgs, OverwriteArgs, wrote};
-use crate::apply::strip::PictureFile;
-use crate::apply::unit;
-use crate::failure::{Failure, Outcome};
-use crate::report::gallery::Row;
-use crate::report::latents::{Layout, Unit, steps};
-use crate::run::Run;
+use unbraid::inference::strip::PictureFile;
+use crate::error::{Outcome, usage};
+use unbraid_report::gallery::Row;
+use unbraid::model::{Unit, steps};
+use unbraid::Run;
 use clap::Args;
 use ndarray::Array2;
 use std::path::PathBuf;
@@ -19,14 +18,14 @@ Example: unbraid traverse runs/photos --image a.jpg --unit 3 -o strip.png
 Each row decodes the code of the image, or the middle of the prior without
 one, while a single unit changes; categorical units go through their classes.
 A name that ends in .gif gives a moving picture.")]
-pub struct TraverseArgs {
+pub(crate) struct TraverseArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// Start from the code of this PNG or JPEG file of any size (default: the middle of the prior)
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
     /// A unit, as `3`, or `category.0` for a categorical one; may be repeated (default: all)
-    #[arg(long, value_name = "UNIT", value_parser = unit::parse)]
+    #[arg(long, value_name = "UNIT", value_parser = Unit::from_str)]
     unit: Vec<Unit>,
     /// From where to where (default: nearly all of the unit's prior, -3..3 for a standard normal one)
     #[arg(long, value_name = "LOW..HIGH", value_parser = range, allow_hyphen_values = true)]
@@ -61,12 +60,12 @@ fn range(text: &str) -> Result<(f64, f64), String> {
 ///
 /// # Errors
 /// If the run, the image, a unit or the output are wrong.
-pub fn run(args: &TraverseArgs) -> Outcome {
+pub(crate) fn run(args: &TraverseArgs) -> Outcome {
     let file = PictureFile::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
-        args.unit.iter().try_for_each(|&unit| unit::check(run, unit))?;
+        args.unit.iter().try_for_each(|&unit| run.check_unit(unit))?;
         let (start, from) = start(run, args)?;
-        let layout = Layout::new(&run.config().model.latents);
+        let layout = run.layout();
         let units = if args.unit.is_empty() { layout.units().collect() } else { args.unit.clone() };
         let range_of = |unit: usize| args.range.unwrap_or_else(|| run.range_of(unit));
         let mut rows = Vec::new();
@@ -79,7 +78,7 @@ pub fn run(args: &TraverseArgs) -> Outcome {
                 }
                 Unit::Categorical(unit) => (run.traverse_classes(&start.row(0), unit)?, "classes".to_owned()),
             };
-            rows.push(Row { label: layout.name(unit), note, images });
+            rows.push(Row { label: unit.label(), note, images });
         }
         file.draw(rows, Vec::new(), &format!("{}: {from}", args.model.name()))?;
         wrote(&args.model, &args.output);
@@ -91,7 +90,7 @@ pub fn run(args: &TraverseArgs) -> Outcome {
 fn start(run: &Run, args: &TraverseArgs) -> Outcome<(Array2<f32>, String)> {
     let Some(path) = &args.image else {
         if args.corrupt.is_given() {
-            return Err(Failure::input("--corrupt: found no image to damage, expected --image FILE"));
+            return Err(usage("--corrupt: found no image to damage, expected --image FILE"));
         }
         return Ok((run.middle(), "from the middle of the prior".to_owned()));
     };

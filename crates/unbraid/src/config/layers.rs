@@ -1,8 +1,7 @@
 //! Putting a configuration together from its layers.
 
 use super::diagnosis::diagnose;
-use super::suggestion::nearest;
-use super::{Config, PRESETS, Preset};
+use super::{Config, Preset};
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
@@ -36,7 +35,7 @@ impl Layers {
     /// # Errors
     /// If there is none of that name.
     pub fn of_preset(name: &str) -> Result<Self> {
-        Self::of_text(find_preset(name)?.toml, name)
+        Self::of_text(Preset::find(name)?.toml, name)
     }
 
     /// A configuration file.
@@ -121,14 +120,6 @@ impl Layers {
         config.check()?;
         Ok(config)
     }
-}
-
-fn find_preset(name: &str) -> Result<&'static Preset> {
-    Preset::named(name).ok_or_else(|| Error::UnknownPreset {
-        name: name.to_owned(),
-        suggestion: nearest(name, PRESETS.iter().map(|preset| preset.name))
-            .map(|near| format!("did you mean `{near}`?")),
-    })
 }
 
 fn expand_words(table: &mut Table) {

@@ -1,6 +1,9 @@
 //! The set-ups of the papers, by name.
 //!
 //! A new preset is one file under `presets/` and one line in [`PRESETS`].
+use super::suggestion::nearest;
+use crate::error::{Error, Result};
+
 
 /// A configuration that was published, or that we recommend.
 #[derive(Debug)]
@@ -19,6 +22,18 @@ impl Preset {
     /// The preset of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// The preset of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPreset`] with the nearest name.
+    pub fn find(name: &str) -> Result<&'static Self> {
+        Self::named(name).ok_or_else(|| Error::UnknownPreset {
+            name: name.to_owned(),
+            suggestion: nearest(name, PRESETS.iter().map(|preset| preset.name))
+                .map(|near| format!("did you mean `{near}`?")),
+        })
     }
 }
 

@@ -1,15 +1,15 @@
 //! `unbraid data convert`.
 
 use super::DataArgs;
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing, check_output};
-use crate::terminal::{TerminalProgress, log_line};
+use crate::error::{Outcome, usage};
+use unbraid::files::{self, Existing, check_output};
+use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
-use unbraid_data::convert::{ConvertError, PixelType, write_npz};
+use unbraid::data::convert::{ConvertError, PixelType, write_npz};
 
 #[derive(Args, Debug)]
-pub struct ConvertArgs {
+pub(crate) struct ConvertArgs {
     #[command(flatten)]
     data: DataArgs,
     /// The archive to write, ending in .npz
@@ -28,7 +28,7 @@ pub struct ConvertArgs {
 
 pub(super) fn run(args: &ConvertArgs) -> Outcome {
     if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("npz")) {
-        return Err(Failure::input(format!("{}: expected a name that ends in .npz", args.output.display())));
+        return Err(usage(format!("{}: expected a name that ends in .npz", args.output.display())));
     }
     let existing = Existing::from_flag(args.overwrite);
     check_output(&args.output, existing)?;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     let pixels = if args.float32 { PixelType::Floats } else { PixelType::Bytes };
     let mut wrong_data = None;
     let written = files::write(&args.output, existing, |file| {
-        let progress = TerminalProgress::new(false);
+        let progress = Terminal::new(false);
         write_npz(data.as_ref(), pixels, args.seed, file, &progress).map(drop).map_err(|error| match error {
             ConvertError::Write(error) => error,
             // Carried around the writer, which only knows failures of writing.

@@ -1,15 +1,15 @@
 //! `unbraid data info`.
 
 use super::DataArgs;
-use crate::failure::Outcome;
-use crate::files::print;
+use crate::error::Outcome;
+use crate::format::print;
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
-use unbraid_data::{DataSet, Factor};
+use unbraid::data::{DataSet, Factor};
 
 #[derive(Args, Debug)]
-pub struct InfoArgs {
+pub(crate) struct InfoArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Print JSON

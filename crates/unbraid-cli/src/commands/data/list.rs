@@ -1,15 +1,15 @@
 //! `unbraid data list`.
 
-use crate::failure::Outcome;
-use crate::files::print;
+use crate::error::Outcome;
+use crate::format::print;
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
-use unbraid_data::registry::{ENTRIES, Entry};
-use unbraid_data::split::{SPLIT_OPTIONS, SplitBy};
+use unbraid::data::registry::{ENTRIES, Entry};
+use unbraid::data::split::{SPLIT_OPTIONS, SplitBy};
 
 #[derive(Args, Debug)]
-pub struct ListArgs {
+pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,

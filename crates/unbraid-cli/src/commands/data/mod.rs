@@ -5,15 +5,15 @@ mod info;
 mod list;
 mod show;
 
-use crate::failure::Outcome;
-use crate::terminal::TerminalProgress;
+use crate::error::Outcome;
+use crate::terminal::Terminal;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use unbraid_data::{DataSet, DataSpec};
+use unbraid::data::{DataSet, DataSpec};
 
 /// What `unbraid data` can do.
 #[derive(Debug, Subcommand)]
-pub enum DataCommand {
+pub(crate) enum DataCommand {
     /// List the data sets that unbraid knows, and their options
     List(list::ListArgs),
     /// Describe a data set: shapes, factors, hash, memory
@@ -28,7 +28,7 @@ pub enum DataCommand {
 ///
 /// # Errors
 /// If the request is wrong or the data cannot be read or written.
-pub fn run(command: DataCommand) -> Outcome {
+pub(crate) fn run(command: DataCommand) -> Outcome {
     match command {
         DataCommand::List(args) => list::run(&args),
         DataCommand::Info(args) => info::run(&args),
@@ -57,6 +57,6 @@ impl DataArgs {
     }
 
     fn open(&self) -> Outcome<Box<dyn DataSet>> {
-        Ok(unbraid_data::open(&self.spec(), &TerminalProgress::new(false))?)
+        Ok(unbraid::data::open(&self.spec(), &Terminal::new(false))?)
     }
 }

@@ -1,16 +1,16 @@
 //! `unbraid data show`.
 
 use super::DataArgs;
-use crate::failure::{Failure, Outcome};
-use crate::files::{Existing, check_output};
-use crate::report::sheet::SheetOptions;
-use crate::report::{scatter, sheet};
+use crate::error::{Outcome, usage};
+use unbraid::files::{Existing, check_output};
+use unbraid_report::sheet::SheetOptions;
+use unbraid_report::{scatter, sheet};
 use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     #[command(flatten)]
     data: DataArgs,
     /// The picture to write, ending in .png
@@ -32,7 +32,7 @@ pub struct ShowArgs {
 
 pub(super) fn run(args: &ShowArgs) -> Outcome {
     if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
-        return Err(Failure::input(format!("{}: expected a name that ends in .png", args.output.display())));
+        return Err(usage(format!("{}: expected a name that ends in .png", args.output.display())));
     }
     let existing = Existing::from_flag(args.overwrite);
     check_output(&args.output, existing)?;

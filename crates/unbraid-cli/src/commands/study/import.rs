@@ -1,8 +1,8 @@
 //! `unbraid study import`: results from elsewhere.
 
-use crate::failure::{Failure, Outcome};
-use crate::files::Existing;
-use crate::study::{StudyDirectory, imported};
+use crate::error::{Outcome, usage};
+use unbraid::files::Existing;
+use unbraid_study::{StudyDirectory, imported};
 use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ and at least one score or loss, such as `mig`; `unbraid study table` writes such
 files. A row may stand for several runs: then `runs` (or `n_seeds`) says how
 many, and `mig_mean`, `mig_std`, `mig_median` what is known of them. The table is
 kept as imported/NAME.csv, and `unbraid study report` compares with it.")]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -36,13 +36,13 @@ pub struct ImportArgs {
 ///
 /// # Errors
 /// If the study or the table is wrong, or it cannot be kept.
-pub fn run(args: &ImportArgs) -> Outcome {
+pub(crate) fn run(args: &ImportArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let name = match (&args.name, args.file.file_stem()) {
         (Some(name), _) => name.clone(),
         (None, Some(stem)) => stem.to_string_lossy().into_owned(),
         (None, None) => {
-            return Err(Failure::input(format!("{}: expected a file", args.file.display())));
+            return Err(usage(format!("{}: expected a file", args.file.display())));
         }
     };
     let table = imported::read(&args.file)?;

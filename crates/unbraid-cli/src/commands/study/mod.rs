@@ -1,24 +1,24 @@
 //! `unbraid study`: one file for each verb.
 
-pub mod import;
-pub mod new;
-pub mod plan;
-pub mod presets;
-pub mod report;
-pub mod run;
-pub mod status;
-pub mod submit;
-pub mod table;
-pub mod work;
+pub(crate) mod import;
+pub(crate) mod new;
+pub(crate) mod plan;
+pub(crate) mod presets;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod status;
+pub(crate) mod submit;
+pub(crate) mod table;
+pub(crate) mod work;
 
-use crate::failure::Outcome;
-use crate::study::{Manifest, StudyDirectory, plan::check_current};
+use crate::error::Outcome;
+use unbraid_study::{Manifest, StudyDirectory, plan::check_current};
 use crate::terminal::log_line;
 use clap::{Subcommand, ValueEnum};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people
     Text,
     /// One object
@@ -27,7 +27,7 @@ pub enum Format {
 
 /// What to do with a study.
 #[derive(Debug, Subcommand)]
-pub enum StudyCommand {
+pub(crate) enum StudyCommand {
     /// List the studies of the papers
     Presets(presets::PresetsArgs),
     /// Start a study from one of them, or from scratch
@@ -55,7 +55,7 @@ pub enum StudyCommand {
 ///
 /// # Errors
 /// As the verb says.
-pub fn run(command: StudyCommand) -> Outcome {
+pub(crate) fn run(command: StudyCommand) -> Outcome {
     match command {
         StudyCommand::Presets(args) => presets::run(&args),
         StudyCommand::New(args) => new::run(&args),

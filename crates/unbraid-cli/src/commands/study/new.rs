@@ -1,20 +1,20 @@
 //! `unbraid study new`: a study.toml to begin with.
 
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing, print};
-use crate::study::presets::{self, Scale};
-use crate::study::{Plan, StudyDirectory};
+use crate::error::{Outcome, usage};
+use unbraid::files::{self, Existing, print};
+use unbraid_study::presets::{self, Scale};
+use unbraid_study::{Plan, StudyDirectory};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
-use unbraid_data::registry;
-use unbraid_data::spec::{DataSpec, OptionValue};
+use unbraid::data::registry;
+use unbraid::data::spec::{DataSpec, OptionValue};
 
 /// Which study, and where.
 #[derive(Args, Debug)]
-pub struct NewArgs {
+pub(crate) struct NewArgs {
     /// A study of `unbraid study presets`, or `empty`
     #[arg(value_name = "PRESET")]
     preset: String,
@@ -30,7 +30,7 @@ pub struct NewArgs {
 
 /// How much of a study.
 #[derive(Args, Debug)]
-pub struct ScaleArgs {
+pub(crate) struct ScaleArgs {
     /// As it was published, or what two cores do in an afternoon
     #[arg(long, value_enum, default_value = "full")]
     scale: ScaleWord,
@@ -56,19 +56,19 @@ impl ScaleArgs {
 ///
 /// # Errors
 /// If there is no such study, a key cannot be set, or there is a study in the directory already.
-pub fn run(args: &NewArgs) -> Outcome {
+pub(crate) fn run(args: &NewArgs) -> Outcome {
     let text = presets::text(&args.preset, args.scale.scale())?;
     let (text, runs) = presets::with_assignments(text, &args.set)?;
     let directory = &args.directory;
     if StudyDirectory::open(directory).is_ok() {
-        return Err(Failure::input(format!(
+        return Err(usage(format!(
             "{}: there is a study here already\nhint: `unbraid study plan` after changing its study.toml, or another \
              directory",
             directory.display()
         )));
     }
     std::fs::create_dir_all(directory)
-        .map_err(|error| Failure::input(format!("{}: cannot create it: {error}", directory.display())))?;
+        .map_err(|error| usage(format!("{}: cannot create it: {error}", directory.display())))?;
     let file = directory.join("study.toml");
     files::write(&file, Existing::Keep, |out| out.write_all(text.as_bytes()))?;
     let study = StudyDirectory::open(directory)?;

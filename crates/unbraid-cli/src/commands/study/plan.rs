@@ -2,12 +2,12 @@
 
 use super::Format;
 use crate::commands::bench::duration;
-use crate::failure::Outcome;
-use crate::files::print;
-use crate::study::plan::Progress;
-use crate::study::timing::{self, Class, Step};
-use crate::study::{Plan, StudyDirectory};
-use crate::terminal::{TerminalProgress, log_line};
+use crate::error::Outcome;
+use crate::format::print;
+use unbraid_study::plan::Progress;
+use unbraid_study::timing::{self, Class, Step};
+use unbraid_study::{Plan, StudyDirectory};
+use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Which study, and how much to say of it.
 #[derive(Args, Debug)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -39,7 +39,7 @@ const BUDGET: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// If the study is wrong, the directory belongs to another one, or the manifest cannot be written.
-pub fn run(args: &PlanArgs) -> Outcome {
+pub(crate) fn run(args: &PlanArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let plan = Plan::of(&study)?;
     plan.write(&study, args.force)?;
@@ -59,7 +59,7 @@ fn measure(plan: &Plan, args: &PlanArgs) -> Vec<Class> {
     if args.format == Format::Text {
         log_line("measuring the time of a step; Ctrl-C leaves it out, the plan is written");
     }
-    timing::measure(plan, BUDGET, &TerminalProgress::new(args.format == Format::Json))
+    timing::measure(plan, BUDGET, &Terminal::new(args.format == Format::Json))
 }
 
 /// Lines with a name before them, as everywhere.

@@ -2,16 +2,16 @@
 
 use super::Format;
 use super::new::ScaleArgs;
-use crate::failure::Outcome;
-use crate::files::print;
-use crate::study::presets::{STUDIES, Scale, text};
+use crate::error::Outcome;
+use crate::format::print;
+use unbraid_study::presets::{STUDIES, Scale, text};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Which studies.
 #[derive(Args, Debug)]
-pub struct PresetsArgs {
+pub(crate) struct PresetsArgs {
     #[command(subcommand)]
     command: Option<PresetsCommand>,
     /// How the list is printed
@@ -35,7 +35,7 @@ enum PresetsCommand {
 ///
 /// # Errors
 /// If there is no study of that name.
-pub fn run(args: &PresetsArgs) -> Outcome {
+pub(crate) fn run(args: &PresetsArgs) -> Outcome {
     match (&args.command, args.format) {
         (Some(PresetsCommand::Show { name, scale }), _) => print(text(name, scale.scale())?),
         (None, Format::Text) => print(&as_text()?),

@@ -1,22 +1,22 @@
 //! `unbraid study report`: the runs of a study compared in one page.
 
-use crate::failure::Outcome;
-use crate::files::{self, Existing};
-use crate::report::document::check_page;
-use crate::report::page::run_name;
-use crate::report::study::page;
-use crate::study::analysis::quantities::UDR;
-use crate::study::results::Results;
-use crate::study::udr::{Limits, study_udr};
-use crate::study::{Definition, StudyDirectory};
-use crate::terminal::{TerminalProgress, log_line};
+use crate::error::Outcome;
+use unbraid::files::{self, Existing};
+use unbraid_report::document::check_page;
+use unbraid_report::page::run_name;
+use unbraid_report::study::page;
+use unbraid_study::analysis::quantities::UDR;
+use unbraid_study::results::Results;
+use unbraid_study::udr::{Limits, study_udr};
+use unbraid_study::{Definition, StudyDirectory};
+use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of `unbraid study report`.
 #[derive(Args, Debug)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -35,7 +35,7 @@ pub struct ReportArgs {
 ///
 /// # Errors
 /// If there is no such study, one of its files is damaged, or the page cannot be written.
-pub fn run(args: &ReportArgs) -> Outcome {
+pub(crate) fn run(args: &ReportArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     // The study's own page is made to be replaced.
     let (out, existing) = match &args.out {
@@ -44,7 +44,7 @@ pub fn run(args: &ReportArgs) -> Outcome {
     };
     check_page(&out, existing)?;
     let Results { mut table, warnings: mut notes } = Results::read(&study)?;
-    let progress = TerminalProgress::new(args.quiet);
+    let progress = Terminal::new(args.quiet);
     let found = study_udr(&study, &table, &table.own_runs(), Limits::default(), &progress);
     if found.runs > 0 {
         table.set_numbers(UDR, &found.values);

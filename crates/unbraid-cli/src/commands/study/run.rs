@@ -1,10 +1,10 @@
 //! `unbraid study run`.
 
-use crate::failure::{Failure, Outcome};
-use crate::files::print;
-use crate::run::{Interrupt, signal_name};
-use crate::study::runner::{self, Options, Tally};
-use crate::study::{Entry, Manifest, Selection, StudyDirectory, tasks};
+use crate::error::{Outcome, usage};
+use crate::format::print;
+use unbraid::run::{Interrupt, signal_name};
+use unbraid_study::runner::{self, Options, Tally};
+use unbraid_study::{Entry, Manifest, Selection, StudyDirectory, tasks};
 use crate::terminal::log_line;
 use clap::Args;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Which runs, and how many at a time.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -52,7 +52,7 @@ const TOLD: usize = 10;
 ///
 /// # Errors
 /// If the request is wrong, some run failed, or a signal asks for an end.
-pub fn run(args: &RunArgs) -> Outcome {
+pub(crate) fn run(args: &RunArgs) -> Outcome {
     let interrupt = Interrupt::listen_patiently()?;
     let study = StudyDirectory::open(&args.study)?;
     let manifest = super::planned_runs(&study)?;
@@ -77,7 +77,7 @@ fn selected<'a>(manifest: &'a Manifest, args: &RunArgs) -> Outcome<Vec<&'a Entry
     if !args.name.is_empty() {
         let (found, missing) = tasks::find(manifest, &args.name);
         return match missing.first() {
-            Some(name) => Err(Failure::input(format!("--name: the study has no run `{name}`"))),
+            Some(name) => Err(usage(format!("--name: the study has no run `{name}`"))),
             None => Ok(found),
         };
     }

@@ -1,9 +1,9 @@
 //! `unbraid study status`.
 
-use crate::failure::{Failure, Outcome};
-use crate::files::print;
-use crate::study::standing::overview;
-use crate::study::{Entry, Manifest, Stage, Standing, StudyDirectory, slurm};
+use crate::error::{Outcome, usage};
+use crate::format::print;
+use unbraid_study::standing::overview;
+use unbraid_study::{Entry, Manifest, Stage, Standing, StudyDirectory, slurm};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ enum Format {
 
 /// Which study.
 #[derive(Args, Debug)]
-pub struct StatusArgs {
+pub(crate) struct StatusArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -36,7 +36,7 @@ const NAMED: usize = 20;
 ///
 /// # Errors
 /// If there is no such study or it has not been planned.
-pub fn run(args: &StatusArgs) -> Outcome {
+pub(crate) fn run(args: &StatusArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let manifest = super::planned_runs(&study)?;
     let standings = overview(&study, &manifest, &slurm::queued(&study).into_keys().collect());

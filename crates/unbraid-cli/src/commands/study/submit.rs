@@ -1,11 +1,11 @@
 //! `unbraid study submit`: hands the runs to a scheduler.
 
-use crate::failure::{Failure, Outcome};
-use crate::files::print;
-use crate::study::quote::{absolute, shell};
-use crate::study::slurm::{self, Limits, Resources, Submission};
-use crate::study::standing::overview;
-use crate::study::{Manifest, Selection, Stage, StudyDirectory, tasks};
+use crate::error::{Outcome, usage};
+use crate::format::print;
+use unbraid_study::quote::{absolute, shell};
+use unbraid_study::slurm::{self, Limits, Resources, Submission};
+use unbraid_study::standing::overview;
+use unbraid_study::{Manifest, Selection, Stage, StudyDirectory, tasks};
 use crate::terminal::log_line;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ enum Engine {
     after_help = "Runs that are done, at work or queued already are left out, so the same command again submits \
                         what is left. The batch script, the tasks and their output are kept in STUDY/slurm/."
 )]
-pub struct SubmitArgs {
+pub(crate) struct SubmitArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -84,7 +84,7 @@ const RESERVED: [&str; 8] = ["--array", "-a", "--job-name", "-J", "--parsable", 
 ///
 /// # Errors
 /// If an option is wrong, the study is not planned, or the scheduler refuses.
-pub fn run(args: &SubmitArgs) -> Outcome {
+pub(crate) fn run(args: &SubmitArgs) -> Outcome {
     let resources = args.slurm.resources(args.engine)?;
     let study = StudyDirectory::open(&args.study)?;
     let manifest = super::planned_runs(&study)?;
@@ -122,7 +122,7 @@ impl SlurmArgs {
                 (!self.sbatch_option.is_empty(), "--sbatch-option"),
             ];
             if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-                return Err(Failure::input(format!(
+                return Err(usage(format!(
                     "{option}: only --engine slurm knows it, found --engine print"
                 )));
             }
@@ -132,7 +132,7 @@ impl SlurmArgs {
         if let Some(partition) = &self.partition
             && (partition.is_empty() || partition.contains(char::is_whitespace))
         {
-            return Err(Failure::input(format!("--partition: found `{partition}`, expected a name")));
+            return Err(usage(format!("--partition: found `{partition}`, expected a name")));
         }
         self.sbatch_option.iter().try_for_each(|option| check_option(option))?;
         Ok(Resources {
@@ -146,7 +146,7 @@ impl SlurmArgs {
 
 /// What stands in a line of the script must not end it, or change what tasks are called.
 fn check_option(option: &str) -> Outcome {
-    let wrong = |expected: &str| Failure::input(format!("--sbatch-option: found `{option}`, {expected}"));
+    let wrong = |expected: &str| usage(format!("--sbatch-option: found `{option}`, {expected}"));
     if !option.starts_with('-') || option.contains(['\n', '\r']) {
         return Err(wrong("expected an option of sbatch, as in `--account=physics`"));
     }
@@ -228,12 +228,12 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
     });
     let tasks = submission.tasks().len();
     if limits.array_tasks == 0 {
-        return Err(Failure::input(
+        return Err(usage(
             "this cluster has switched job arrays off (MaxArraySize = 0)\nhint: --engine print gives single command lines",
         ));
     }
     if let Some(jobs) = limits.jobs.filter(|jobs| tasks > *jobs) {
-        return Err(Failure::input(format!(
+        return Err(usage(format!(
             "found {tasks} tasks, but this cluster keeps at most {jobs} jobs (MaxJobCount)\nhint: --runs-per-task puts more \
              runs into fewer tasks; --only submits some of them"
         )));

@@ -1,9 +1,9 @@
 //! `unbraid study table`: one row for each run.
 
-use crate::failure::Outcome;
-use crate::files::{Existing, probe_output};
-use crate::study::table_files::{self, Format};
-use crate::study::{Results, StudyDirectory};
+use crate::error::Outcome;
+use unbraid::files::{Existing, probe_output};
+use unbraid_study::table_files::{self, Format};
+use unbraid_study::{Results, StudyDirectory};
 use crate::terminal::log_line;
 use clap::Args;
 use std::io::BufWriter;
@@ -18,7 +18,7 @@ Columns: number, name, hash, method, data, seed, state, step, seconds (of
 training, if it was never interrupted), every setting of the grid by its dotted
 key, every score by its key, and the last losses of training. What is not known
 is empty in CSV and null in the others.")]
-pub struct TableArgs {
+pub(crate) struct TableArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -34,7 +34,7 @@ pub struct TableArgs {
 ///
 /// # Errors
 /// If the study has no manifest, or the file cannot be written.
-pub fn run(args: &TableArgs) -> Outcome {
+pub(crate) fn run(args: &TableArgs) -> Outcome {
     let existing = Existing::from_flag(args.overwrite);
     let output = match &args.output {
         None => None,

@@ -3,16 +3,16 @@
 
 use crate::commands::configuration::ComputeArgs;
 use crate::commands::train::{Order, carry_out};
-use crate::config::Config;
-use crate::failure::{Failure, Outcome};
-use crate::run::{Interrupt, Start};
+use unbraid::config::Config;
+use crate::error::{Outcome, usage};
+use unbraid::run::{Interrupt, Start};
 use clap::Args;
 use std::io;
 use std::path::PathBuf;
 
 /// Which run.
 #[derive(Args, Debug)]
-pub struct WorkArgs {
+pub(crate) struct WorkArgs {
     /// The directory of the run
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -24,7 +24,7 @@ pub struct WorkArgs {
 ///
 /// # Errors
 /// If its configuration, its data or its directory are wrong, something breaks on the way, or it is asked to end.
-pub fn run(args: &WorkArgs) -> Outcome {
+pub(crate) fn run(args: &WorkArgs) -> Outcome {
     // A scheduler may signal every process of a job, and whoever started us passes on what it gets: that is one request.
     let interrupt = Interrupt::listen_patiently()?;
     let config = read_configuration()?;
@@ -42,7 +42,7 @@ pub fn run(args: &WorkArgs) -> Outcome {
 
 fn read_configuration() -> Outcome<Config> {
     let wrong = |found: &dyn std::fmt::Display| {
-        Failure::input(format!("standard input: expected the configuration of a run as JSON: {found}"))
+        usage(format!("standard input: expected the configuration of a run as JSON: {found}"))
     };
     let mut line = String::new();
     io::stdin().read_line(&mut line).map_err(|error| wrong(&error))?;

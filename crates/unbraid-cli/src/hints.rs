@@ -1,0 +1,52 @@
+//! What to try next on the command line. Errors of the library know nothing of it.
+
+use std::error::Error as StdError;
+use unbraid::{AfterTraining, Error};
+
+/// The hint for an error, if there is one.
+pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<Error>() {
+        return of_library(error);
+    }
+    None
+}
+
+fn of_library(error: &Error) -> Option<String> {
+    let hint = match error {
+        Error::FileExists { .. } => "--overwrite replaces it".to_owned(),
+        Error::ForeignFile { .. } => "move it out of the way".to_owned(),
+        Error::UnknownPreset { suggestion: None, .. } => "`unbraid presets` lists them".to_owned(),
+        Error::NothingToResume { .. } => "without --resume, a new run starts".to_owned(),
+        Error::RunExists { .. } => "--resume continues it, --overwrite starts again".to_owned(),
+        Error::ConfigDiffers { .. } => {
+            "without --preset, --config and --set, --resume takes the run's own".to_owned()
+        }
+        Error::LossNotFinite { checkpoint, .. } => format!(
+            "the last good checkpoint is {}; a smaller optimizer.learning_rate or optimizer.gradient_clip may help",
+            checkpoint_name(checkpoint.as_ref())
+        ),
+        Error::WeightsNotFinite { checkpoint, .. } => {
+            format!("the checkpoint before it is {}", checkpoint_name(checkpoint.as_ref()))
+        }
+        Error::Interrupted { path, .. } => {
+            format!("unbraid train --resume --out {} continues", path.display())
+        }
+        Error::InterruptedAfterTraining { path, .. } => {
+            format!("unbraid train --resume --out {} does the rest", path.display())
+        }
+        Error::AfterTraining { path, stage, .. } => {
+            let command = match stage {
+                AfterTraining::Evaluation => "evaluate",
+                AfterTraining::Report => "report",
+            };
+            format!("unbraid {command} {} tries again", path.display())
+        }
+        // Errors without a hint; the list of the library's errors is open.
+        _ => return None,
+    };
+    Some(hint)
+}
+
+fn checkpoint_name(checkpoint: Option<&(std::path::PathBuf, u64)>) -> String {
+    checkpoint.map_or_else(|| "none".to_owned(), |(path, step)| format!("{} of step {step}", path.display()))
+}

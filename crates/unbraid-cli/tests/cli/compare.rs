@@ -1,0 +1,90 @@
+//! `unbraid compare`: runs side by side as tables and as a page.
+
+use crate::support::Bench;
+use serde_json::Value;
+use std::fs;
+
+/// Two runs that differ in beta; only the first is evaluated.
+fn two_runs() -> Bench {
+    let bench = Bench::new();
+    let steps = ["--set", "training.steps=14", "--set"];
+    bench.train("one", &[&steps[..], &["objective.beta=1"]].concat()).assert().success();
+    bench.train("two", &[&steps[..], &["objective.beta=4"]].concat()).assert().success();
+    bench.expect(&["evaluate", "--quiet", "one", "--metrics", "mig", "--samples", "50"], 0, &[]);
+    bench
+}
+
+fn printed(bench: &Bench, arguments: &[&str]) -> String {
+    let output = bench.unbraid(arguments).output().unwrap();
+    support::check(&output, 0, &[]);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_format_has_the_same_numbers() {
+    let bench = two_runs();
+    let json: Value =
+        serde_json::from_str(&printed(&bench, &["compare", "one", "two", "--format", "json"])).unwrap();
+    let runs = json["runs"].as_array().unwrap();
+    assert_eq!(runs.iter().map(|run| run["run"].as_str().unwrap()).collect::<Vec<_>>(), ["one", "two"]);
+    // Only what differs is a setting.
+    assert_eq!(runs[0]["settings"].as_object().unwrap().keys().collect::<Vec<_>>(), ["objective.beta"]);
+    assert_eq!(
+        (&runs[0]["settings"]["objective.beta"], &runs[1]["settings"]["objective.beta"]),
+        (&"1.0".into(), &"4.0".into())
+    );
+    let stored: Value =
+        serde_json::from_str(&fs::read_to_string(bench.path("one/scores.json")).unwrap()).unwrap();
+    let mig = &stored["scores"]["mig"]["value"];
+    assert_eq!(&runs[0]["scores"]["mig"], mig);
+    assert!(runs[1]["scores"].as_object().unwrap().is_empty(), "the second run was not evaluated");
+    let rows = fs::read_to_string(bench.path("two/metrics.jsonl")).unwrap();
+    let last: Value = serde_json::from_str(rows.lines().last().unwrap()).unwrap();
+    assert_eq!(runs[1]["losses"]["kl"], last["train/kl"]);
+
+    // Piped output is for programs.
+    let csv = printed(&bench, &["compare", "one", "two"]);
+    assert_eq!(csv.lines().next(), Some("run,kind,key,value"));
+    assert!(
+        csv.contains(&format!("one,score,mig,{mig}\n")) && csv.contains("two,setting,objective.beta,4.0\n"),
+        "{csv}"
+    );
+
+    let table = printed(&bench, &["compare", "one", "two", "--format", "table"]);
+    assert!(table.contains(&format!("{:.4}", mig.as_f64().unwrap())) && table.contains("mig ↑"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let many = [
+        "compare", "one", "two", "one", "two", "one", "two", "one", "two", "one", "two", "--format", "table",
+    ];
+    assert!(printed(&bench, &many).lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn the_page_has_tables_curves_and_traversals() {
+    let bench = two_runs();
+    bench.expect(&["compare", "one", "two", "--quiet", "-o", "compare.html"], 0, &[]);
+    let page = fs::read_to_string(bench.path("compare.html")).unwrap();
+    for word in ["objective.beta", "2: two", "mig", "KL ", "data-chart"] {
+        assert!(page.contains(word), "{word}");
+    }
+    assert_eq!(page.matches("<img").count(), 6, "three units of two runs");
+    bench.expect(
+        &["compare", "one", "-o", "compare.html"],
+        2,
+        &["compare.html: the file exists", "--overwrite"],
+    );
+    bench.expect(&["compare", "one", "--quiet", "-o", "compare.html", "--overwrite"], 0, &[]);
+
+    fs::write(bench.path("other.html"), "mine").unwrap();
+    bench.expect(&["compare", "one", "-o", "other.html", "--overwrite"], 2, &["did not write"]);
+}
+
+#[test]
+fn wrong_requests_are_refused() {
+    let bench = Bench::new();
+    bench.expect(&["compare"], 2, &["RUN"]);
+    bench.expect(&["compare", "none"], 2, &["none: not a run"]);
+    bench.train("run", &["--set", "training.steps=2"]).assert().success();
+    bench.expect(&["compare", "run", "-o", "no/such/page.html"], 2, &["its directory does not exist"]);
+    bench.expect(&["compare", "run", "--overwrite"], 2, &["--out"]);
+}

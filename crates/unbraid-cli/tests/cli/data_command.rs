@@ -1,0 +1,160 @@
+//! `unbraid data` as a user meets it: output, files, exit codes.
+use crate::support::{shared, skip};
+use assert_cmd::Command;
+use std::path::Path;
+
+fn unbraid(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("unbraid").unwrap();
+    command.args(arguments);
+    command
+}
+
+/// Standard output of a command that must succeed.
+fn stdout(arguments: &[&str]) -> String {
+    let output = unbraid(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Standard error of a command that must be refused with exit code 2, without a panic and without output.
+fn refused(arguments: &[&str]) -> String {
+    let output = unbraid(arguments).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    assert!(output.stdout.is_empty() && !error.contains("panicked"), "{arguments:?}: {error}");
+    error
+}
+
+#[test]
+fn help_and_list_fit_80_columns() {
+    for arguments in [&["--help"][..], &["data", "--help"], &["data", "list"], &["data", "info", "shapes"]] {
+        for line in stdout(arguments).lines() {
+            assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+        }
+    }
+}
+
+#[test]
+fn list_names_every_data_set() {
+    let list = stdout(&["data", "list"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&["data", "list", "--json"])).unwrap();
+    for entry in json.as_array().unwrap() {
+        let name = entry["name"].as_str().unwrap();
+        assert!(list.contains(&format!("\n{name} ")) || list.starts_with(name), "{name}");
+    }
+}
+
+#[test]
+fn info_describes_shapes() {
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&["data", "info", "shapes", "--json"])).unwrap();
+    assert_eq!((json["images"].as_u64(), json["full_grid"].as_bool()), (Some(737_280), Some(true)));
+    let factors: Vec<_> =
+        json["factors"].as_array().unwrap().iter().map(|f| f["size"].as_u64().unwrap()).collect();
+    assert_eq!(factors, [3, 6, 40, 32, 32]);
+    assert_eq!(json["sha256"].as_str().unwrap().len(), 64);
+}
+
+/// The complete dSprites has 3 GB of pixels; reading it must take far less memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_complete_dsprites_needs_little_memory() {
+    let Some(file) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let json = stdout(&["data", "info", file.to_str().unwrap(), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["images"].as_u64(), Some(737_280));
+    let peak = json["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak < 700_000_000, "{peak} bytes");
+}
+
+#[test]
+fn show_draws_a_sheet_and_overwrites_only_on_request() {
+    let directory = tempfile::tempdir().unwrap();
+    let sheet = directory.path().join("sheet.png");
+    let path = sheet.to_str().unwrap();
+    assert!(stdout(&["data", "show", "shapes", "-o", path]).is_empty(), "messages go to standard error");
+    let picture = image::open(&sheet).unwrap();
+    assert!(picture.width() > 600 && picture.height() > 400);
+    let before = std::fs::read(&sheet).unwrap();
+    let error = refused(&["data", "show", "pinwheel", "-o", path]);
+    assert!(error.contains("the file exists") && error.contains("hint: --overwrite"), "{error}");
+    assert_eq!(std::fs::read(&sheet).unwrap(), before);
+    stdout(&["data", "show", "pinwheel", "-o", path, "--overwrite"]);
+    assert_ne!(std::fs::read(&sheet).unwrap(), before);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left behind");
+}
+
+#[test]
+fn convert_writes_what_info_reads() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("shapes.npz");
+    let path = file.to_str().unwrap();
+    stdout(&["data", "convert", "shapes(orientations=2, positions=4)", "-o", path]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&["data", "info", path, "--json"])).unwrap();
+    assert_eq!((json["name"].as_str(), json["images"].as_u64()), (Some("dsprites"), Some(3 * 6 * 2 * 4 * 4)));
+    let error =
+        refused(&["data", "convert", "pinwheel", "-o", directory.path().join("p.npz").to_str().unwrap()]);
+    assert!(error.contains("floats hold any"), "{error}");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        1,
+        "no half-written file is left behind"
+    );
+}
+
+#[test]
+fn mistakes_get_one_clear_message() {
+    assert!(refused(&["dta"]).contains("data"));
+    assert!(refused(&["data", "info", "shapse"]).contains("did you mean `shapes`?"));
+    assert!(refused(&["data", "info", "shapes(orientation=4)"]).contains("did you mean `orientations`?"));
+    assert!(refused(&["data", "info", "no/such/file.npz"]).contains("no/such/file.npz: cannot open"));
+    assert!(refused(&["data", "info", "mnist"]).contains("path of data set `mnist`: found none"));
+    assert!(refused(&["data", "show", "shapes", "-o", "sheet.gif"]).contains("ends in .png"));
+    assert!(
+        refused(&["data", "show", "shapes", "-o", "no/such/place/sheet.png"])
+            .contains("directory does not exist")
+    );
+    assert!(
+        refused(&["data", "show", "shapes", "-o", "x.png", "--columns", "0"]).contains("0 is not in 1..=100")
+    );
+    assert!(!Path::new("x.png").exists());
+}
+
+/// `unbraid data list | head -1`: the reader goes away, and nobody complains.
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::Stdio;
+    let program = assert_cmd::cargo::cargo_bin("unbraid");
+    let mut child = std::process::Command::new(program)
+        .args(["data", "list", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{:?}", output.status);
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A full disk: exit code 1, the reason, and nothing left behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported() {
+    if !Path::new("/dev/full").exists() {
+        skip("there is no /dev/full here");
+        return;
+    }
+    let program = assert_cmd::cargo::cargo_bin("unbraid");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(program)
+        .args(["data", "list"])
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot write to standard output"), "{error}");
+}

@@ -1,0 +1,309 @@
+//! `unbraid study submit` with programs of our own in place of Slurm's: what they are asked, and what they can do wrong.
+#![cfg(unix)]
+
+use crate::support::{TINY, check};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use unbraid::config::Source;
+use unbraid::run::{State, Status};
+use unbraid_study::{Entry, Manifest};
+
+/// A study of six runs below a directory with an awkward name, and a `bin/` that is all of the PATH.
+struct Bench {
+    directory: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let bench =
+            Self { directory: tempfile::Builder::new().prefix("it's a \"test\" 100% ").tempdir().unwrap() };
+        fs::create_dir_all(bench.path("study")).unwrap();
+        fs::create_dir_all(bench.path("bin")).unwrap();
+        fs::write(bench.path("study/study.toml"), "").unwrap();
+        let entry = |number: usize| {
+            let seed = u64::try_from(number).unwrap();
+            let mut configuration = Source::parse(TINY, "tiny").unwrap();
+            configuration.seed = seed;
+            configuration.training.steps = Some(3);
+            let settings = BTreeMap::from([("seed".to_owned(), seed.into())]);
+            Entry {
+                number,
+                name: format!("run {number}"),
+                hash: configuration.fingerprint(),
+                settings,
+                configuration,
+            }
+        };
+        let manifest = Manifest { entries: (0..6).map(entry).collect() };
+        manifest.write(&bench.path("study/manifest.jsonl")).unwrap();
+        // Arrays of at most four.
+        bench.program("scontrol", "echo 'MaxArraySize            = 4'");
+        bench.program("squeue", "exit 1");
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Puts a script of that name into the PATH. It has only what the shell itself can do.
+    fn program(&self, name: &str, text: &str) {
+        let path = self.path("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// An sbatch that writes down its arguments, a word in each line, and gives numbers from 1; from `refused` on it
+    /// refuses.
+    fn sbatch(&self, refused: usize) {
+        let text = format!(
+            r#"bin=${{0%/*}}
+if [ "$1" = --version ]; then exit 0; fi
+number=1
+while [ -e "$bin/../$number" ]; do number=$((number + 1)); done
+if [ $number -ge {refused} ]; then echo 'sbatch: error: invalid partition specified: nowhere' >&2; exit 1; fi
+printf '%s\n' "$@" > "$bin/../$number"
+echo "a word of the site"
+echo "$number;test""#
+        );
+        self.program("sbatch", &text);
+    }
+
+    fn submit(&self, more: &[&str]) -> Output {
+        let study = self.path("study");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_unbraid"));
+        command.args(["study", "submit"]).arg(study).args(more).env("PATH", self.path("bin"));
+        command.current_dir(self.directory.path()).output().unwrap()
+    }
+
+    /// The words that sbatch got for a job.
+    fn words(&self, job: usize) -> Vec<String> {
+        fs::read_to_string(self.path(&job.to_string())).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    /// Files in `slurm/`, but for the lock.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("study/slurm")).into_iter().flatten();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name != ".lock").collect();
+        names.sort();
+        names
+    }
+
+    fn settle(&self, number: usize, state: State) {
+        let run = self.path(&format!("study/runs/run {number}"));
+        fs::create_dir_all(&run).unwrap();
+        let manifest = Manifest::read(&self.path("study/manifest.jsonl")).unwrap();
+        fs::write(run.join("config.toml"), manifest.entries[number].configuration.to_toml()).unwrap();
+        Status::now(state, 3, 3).with_error("the disk is full").write(&run.join("status.json")).unwrap();
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn six_runs_are_two_arrays_of_three() {
+    let bench = Bench::new();
+    bench.sbatch(9);
+    let output = bench.submit(&["--array-limit", "3"]);
+    check(&output, 0, &["6 runs in 6 tasks", "job 1: tasks 0 to 2", "job 2: tasks 3 to 5"]);
+    assert_eq!(text(&output), "1\n2\n");
+    let files = bench.files();
+    let [jobs, script, tasks] = files.as_slice() else { panic!("{files:?}") };
+    let name = script.strip_suffix(".sh").unwrap();
+    let script = bench.path("study/slurm").join(script).display().to_string();
+    let words = |indices: &str, offset: &str| {
+        let options =
+            ["--parsable".to_owned(), format!("--array={indices}"), format!("--job-name={name}.{offset}")];
+        [&options[..], &[script.clone(), offset.to_owned()]].concat()
+    };
+    assert_eq!(bench.words(1), words("0-2%2", "0"));
+    assert_eq!(bench.words(2), words("0-2%1", "3"));
+    let tasks = fs::read_to_string(bench.path("study/slurm").join(tasks)).unwrap();
+    let lines: String = (0..6).map(|number| format!("[\"run {number}\"]\n")).collect();
+    assert_eq!(tasks, lines);
+    let jobs = fs::read_to_string(bench.path("study/slurm").join(jobs)).unwrap();
+    assert_eq!(jobs.lines().next().unwrap(), r#"{"first_task":0,"job":"1","tasks":3}"#);
+    assert_eq!(jobs.lines().count(), 2);
+}
+
+#[test]
+fn what_is_done_failed_or_queued_is_left_out() {
+    let bench = Bench::new();
+    bench.sbatch(9);
+    bench.settle(1, State::Done);
+    bench.settle(2, State::Failed);
+    let output = bench.submit(&["--only", "0..3,4"]);
+    check(&output, 0, &["2 runs in 2 tasks; left out: 1 done, 1 failed", "hint: --retry-failed"]);
+    // The second of these tasks is still in the queue.
+    let name = bench.files()[0].strip_suffix(".jobs").unwrap().to_owned();
+    bench.program("squeue", &format!("echo 'PENDING 1_1 {name}.0'"));
+    let output = bench.submit(&["--retry-failed", "--runs-per-task", "3"]);
+    check(&output, 0, &["4 runs in 2 tasks; left out: 1 done, 1 in the queue"]);
+    let is_new = |file: &String| file.ends_with(".tasks") && !file.starts_with(&name);
+    let tasks = bench.files().into_iter().find(is_new).unwrap();
+    let tasks = fs::read_to_string(bench.path("study/slurm").join(tasks)).unwrap();
+    assert_eq!(tasks, "[\"run 0\",\"run 2\",\"run 3\"]\n[\"run 5\"]\n");
+    for number in 0..6 {
+        bench.settle(number, State::Done);
+    }
+    let output = bench.submit(&[]);
+    check(&output, 0, &["nothing to submit; left out: 6 done"]);
+    assert_eq!(text(&output), "");
+}
+
+#[test]
+fn a_refusal_is_told_and_leaves_nothing_behind_that_no_job_needs() {
+    let bench = Bench::new();
+    bench.sbatch(1);
+    let output = bench.submit(&["--partition", "nowhere"]);
+    check(&output, 1, &["sbatch refused the job", "invalid partition specified: nowhere"]);
+    // Nobody can tell whether the job was taken in spite of it.
+    assert_eq!(bench.files().len(), 2);
+    for file in bench.files() {
+        fs::remove_file(bench.path("study/slurm").join(file)).unwrap();
+    }
+    bench.program("squeue", "echo 'RUNNING 7 bash'");
+    check(&bench.submit(&["--partition", "nowhere"]), 1, &["invalid partition specified: nowhere"]);
+    assert_eq!(bench.files(), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_submitted_before_a_refusal_is_not_submitted_again() {
+    let bench = Bench::new();
+    bench.sbatch(2);
+    check(
+        &bench.submit(&[]),
+        1,
+        &["invalid partition", "1 of 2 arrays are submitted", "hint: the same command later"],
+    );
+    let files = bench.files();
+    assert_eq!(files.len(), 3, "{files:?}");
+    let name = files[0].strip_suffix(".jobs").unwrap();
+    let lines: String = (0..3).map(|task| format!("echo 'PENDING 1_{task} {name}.0'\n")).collect();
+    bench.program("squeue", &lines);
+    bench.sbatch(9);
+    check(&bench.submit(&[]), 0, &["3 runs in 3 tasks; left out: 3 in the queue", "job 2: tasks 0 to 2"]);
+}
+
+#[test]
+fn without_slurm_the_way_out_is_named() {
+    let bench = Bench::new();
+    fs::remove_file(bench.path("bin/scontrol")).unwrap();
+    fs::remove_file(bench.path("bin/squeue")).unwrap();
+    let words = ["scontrol tells no limits", "no sbatch in PATH", "hint: --engine print"];
+    check(&bench.submit(&[]), 2, &words);
+    assert_eq!(bench.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_dry_run_prints_and_writes_nothing() {
+    let bench = Bench::new();
+    let output = bench.submit(&["--dry-run", "--time", "1-0", "--sbatch-option=--account=x"]);
+    check(&output, 0, &["6 runs in 6 tasks"]);
+    let printed = text(&output);
+    assert!(printed.starts_with("#!/bin/bash\n"), "{printed}");
+    assert!(
+        printed.contains("\n#SBATCH --time=1-0\n") && printed.contains("\n#SBATCH --account=x\n"),
+        "{printed}"
+    );
+    let commands: Vec<&str> = printed.lines().filter(|line| line.starts_with("sbatch --parsable")).collect();
+    assert_eq!(commands.len(), 2, "{printed}");
+    assert!(commands[1].contains("--array=0-2 ") && commands[1].ends_with(".sh' 3"), "{}", commands[1]);
+    assert!(!bench.path("study/slurm").exists());
+}
+
+#[test]
+fn limits_of_the_cluster_are_kept() {
+    let bench = Bench::new();
+    bench.sbatch(9);
+    bench.program("scontrol", "echo 'MaxArraySize = 0'");
+    check(&bench.submit(&[]), 2, &["job arrays off", "hint: --engine print"]);
+    bench.program("scontrol", "echo 'MaxJobCount = 5'");
+    check(&bench.submit(&[]), 2, &["6 tasks", "at most 5 jobs", "hint: --runs-per-task"]);
+    bench.program("scontrol", "echo 'MaxArraySize = 2'");
+    check(&bench.submit(&["--array-limit", "2"]), 2, &["--array-limit: found 2, expected at least 3"]);
+    assert_eq!(bench.files(), Vec::<String>::new());
+}
+
+#[test]
+fn wrong_options_are_refused_before_anything_is_done() {
+    let bench = Bench::new();
+    bench.sbatch(9);
+    let cases: [(&[&str], &str); 9] = [
+        (&["--time", "2h"], "--time: found `2h`"),
+        (&["--time", "3"], "at least 5 minutes"),
+        (&["--mem", "4GB"], "--mem: found `4GB`"),
+        (&["--partition", "a b"], "--partition: found `a b`"),
+        (&["--runs-per-task", "0"], "--runs-per-task"),
+        (&["--array-limit", "0"], "--array-limit"),
+        (&["--only", "0..7"], "--only: the study has no run 6"),
+        (&["--sbatch-option", "--array=3"], "sets by itself"),
+        (&["--engine", "print", "--mem", "1G"], "--mem: only --engine slurm knows it"),
+    ];
+    for (arguments, message) in cases {
+        check(&bench.submit(arguments), 2, &[message]);
+    }
+    assert_eq!(bench.files(), Vec::<String>::new());
+    fs::remove_file(bench.path("study/manifest.jsonl")).unwrap();
+    check(&bench.submit(&[]), 2, &["unbraid study plan"]);
+}
+
+/// A line for each run, which any shell can run anywhere.
+#[test]
+fn printed_commands_train_their_runs() {
+    let bench = Bench::new();
+    bench.settle(0, State::Done);
+    let output = bench.submit(&["--engine", "print", "--only", "0..3"]);
+    check(&output, 0, &[]);
+    let printed = text(&output);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 2, "{printed}");
+    assert!(lines[0].ends_with("--name 'run 1' --jobs 1"), "{printed}");
+    let both = text(&bench.submit(&[
+        "--engine",
+        "print",
+        "--only",
+        "0..3",
+        "--runs-per-task",
+        "2",
+        "--retry-failed",
+    ]));
+    assert!(both.ends_with("--name 'run 1' --name 'run 2' --jobs 1 --retry-failed\n"), "{both}");
+    let done = Command::new("sh").args(["-c", lines[1]]).current_dir("/").output().unwrap();
+    check(&done, 0, &[]);
+    let status = |number: usize| Status::read(&bench.path(&format!("study/runs/run {number}/status.json")));
+    assert_eq!(status(2).map(|status| (status.state, status.step)), Some((State::Done, 3)));
+    assert_eq!(status(1), None);
+}
+
+/// What a task in the queue was submitted for is what it trains, whatever has become of the study.
+#[test]
+fn a_task_finds_its_runs_by_name() {
+    let bench = Bench::new();
+    fs::write(bench.path("list"), "[\"run 0\"]\n[\"gone\",\"run 5\"]\n").unwrap();
+    let study = bench.path("study");
+    // Run 5 is now number 1.
+    let mut entries = Manifest::read(&study.join("manifest.jsonl")).unwrap().entries;
+    entries.swap(1, 5);
+    for (number, entry) in entries.iter_mut().enumerate() {
+        entry.number = number;
+    }
+    Manifest { entries }.write(&study.join("manifest.jsonl")).unwrap();
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_unbraid"));
+        command.args(["study", "run"]).arg(&study).args(["--jobs", "1"]).args(more);
+        command.current_dir(bench.directory.path()).output().unwrap()
+    };
+    check(&run(&["--task-list", "list", "--task", "1"]), 0, &["no longer part of the study: gone"]);
+    assert!(study.join("runs/run 5/checkpoints/last.safetensors").exists());
+    assert!(!study.join("runs/run 1").exists());
+    check(&run(&["--task-list", "list", "--task", "2"]), 2, &["found 2 tasks, none with the number 2"]);
+    check(&run(&["--task-list", "list"]), 2, &["--task"]);
+    check(&run(&["--name", "run 6"]), 2, &["--name: the study has no run `run 6`"]);
+}

@@ -1,0 +1,174 @@
+//! Shared by all tests of the command: a run of milliseconds a step, what to compare of two runs, and studies.
+#![allow(dead_code, reason = "each test binary uses some of it")]
+
+pub(crate) mod sameness;
+pub(crate) mod study;
+pub(crate) mod synthetic_study;
+pub(crate) mod table_study;
+use assert_cmd::Command;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A small network on few images. Rows and checkpoints do not coincide, so that a row in progress has to survive.
+pub(crate) const TINY: &str = r#"
+seed = 5
+[data]
+name = "shapes"
+scales = 2
+orientations = 2
+positions = 4
+[model]
+architecture = { name = "burgess", channels = 8, hidden = 16 }
+latents = { continuous = 3 }
+[objective]
+name = "beta-vae"
+beta = 2
+[optimizer]
+learning_rate = 1e-3
+[training]
+batch_size = 8
+steps = 60
+log_every = 7
+checkpoint_every = 20
+[evaluation]
+after_training = false
+report = false
+"#;
+
+/// A temporary directory with the tiny configuration.
+pub(crate) struct Bench {
+    pub(crate) directory: tempfile::TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("tiny.toml"), TINY).unwrap();
+        Self { directory }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// `unbraid` in this directory.
+    pub(crate) fn unbraid(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("unbraid").unwrap();
+        command.current_dir(self.directory.path()).args(arguments);
+        command
+    }
+
+    /// `unbraid train` with the tiny configuration into `out`.
+    pub(crate) fn train(&self, out: &str, more: &[&str]) -> Command {
+        let mut command = self.unbraid(&["train", "--config", "tiny.toml", "--quiet", "--out", out]);
+        command.args(more);
+        command
+    }
+
+    /// Trains and gives what was printed; exit code and words of the message are checked.
+    pub(crate) fn expect(&self, arguments: &[&str], code: i32, words: &[&str]) -> String {
+        let output = self.unbraid(arguments).output().unwrap();
+        check(&output, code, words)
+    }
+}
+
+/// Exit code and words of the message on standard error.
+pub(crate) fn check(output: &Output, code: i32, words: &[&str]) -> String {
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    for word in words {
+        assert!(message.contains(word), "expected `{word}` in: {message}");
+    }
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+/// All files of `checkpoints/`, by name.
+pub(crate) fn checkpoints(run: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(run.join("checkpoints"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+/// `metrics.jsonl` without the rate, which is a matter of time.
+pub(crate) fn metrics(run: &Path) -> Vec<String> {
+    let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    text.lines().map(|line| line.split(",\"images_per_second\"").next().unwrap().to_owned()).collect()
+}
+
+/// Fails unless two runs wrote the same bytes, times aside.
+pub(crate) fn assert_same(left: &Path, right: &Path) {
+    assert_eq!(metrics(left), metrics(right));
+    let (left_files, right_files) = (checkpoints(left), checkpoints(right));
+    let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&left_files), names(&right_files));
+    for ((name, left), (_, right)) in left_files.iter().zip(&right_files) {
+        assert!(left == right, "{name} differs");
+    }
+    assert_eq!(fs::read(left.join("config.toml")).unwrap(), fs::read(right.join("config.toml")).unwrap());
+    let events =
+        |run: &Path| fs::metadata(run.join("tensorboard/events.out.tfevents.0.unbraid")).unwrap().len();
+    assert_eq!(events(left), events(right));
+}
+
+/// Says on standard error that a test skips, and why. Written directly: the test harness captures `eprintln!`.
+pub(crate) fn skip(why: &str) {
+    let _ = std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes());
+}
+
+/// A file of the larger shared data, or `None` with a word on why.
+pub(crate) fn shared(file: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = std::env::var_os("UNBRAID_SHARED").map_or_else(beside, PathBuf::from).join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    skip(&format!("{} is not there; UNBRAID_SHARED names the directory of the shared data", path.display()));
+    None
+}
+
+/// A disk of this size, or `None`, with a word on why, where we may not mount one.
+#[cfg(target_os = "linux")]
+pub(crate) struct Disk(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Disk {
+    pub(crate) fn mount(path: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&path).unwrap();
+        let options = format!("size={size}");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(&path)
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(path));
+        }
+        skip("only root can mount a disk");
+        None
+    }
+
+    pub(crate) fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        assert!(
+            std::process::Command::new("mount")
+                .args(["-o", &options])
+                .arg(&self.0)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}

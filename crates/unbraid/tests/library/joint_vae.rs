@@ -1,0 +1,110 @@
+//! JointVAE: its two terms against golden numbers, and what is left of it without categorical units.
+
+use burn::tensor::Device;
+use crate::golden::{Batch, floats, golden, matrix};
+use unbraid::config::{Initializer, Linear, ObjectiveConfig, PriorConfig, Schedule, Source};
+use unbraid::model::Categorical;
+use unbraid::objective::{Objective, Setting};
+use unbraid::prior::Prior;
+use unbraid::train::Trainer;
+use unbraid::data::progress::Silent;
+
+fn close(found: f32, expected: f64) -> bool {
+    (f64::from(found) - expected).abs() <= 1e-4 * expected.abs().max(1e-3)
+}
+
+/// Terms, total and gradients from the golden divergences: |KL_z - C_z|, |KL_c - min(C_c, ln 5)|. The slope of the
+/// categorical divergence with respect to a logit is alpha (ln alpha + H) / batch.
+#[test]
+fn terms_and_gradients_agree_with_double_precision() {
+    let golden = golden();
+    let device = Device::flex().autodiff();
+    let setting = Setting { seed: 0, units: 4, initializer: Initializer::Pytorch, device: device.clone() };
+    let prior = Prior::new(&PriorConfig::StandardNormal {}, 4, None, &device).unwrap();
+    let kl_z = golden["terms"]["kl_standard_normal"]["value"].as_f64().unwrap();
+    let kl_c = golden["categorical"]["kl_uniform"].as_f64().unwrap();
+    let probabilities: Vec<Vec<f64>> =
+        serde_json::from_value(golden["categorical"]["probabilities"].clone()).unwrap();
+    let rising = Schedule::Linear(Linear { from: 0.0, to: 10.0, start: 0, end: 100 });
+    // At step 40 a capacity of 4 nats for the continuous units; for the other one of 0.1, of 4, which is cut to ln 5.
+    for (capacity_categorical, c_c) in
+        [(Schedule::Constant(0.1), 0.1), (rising, 5.0_f64.ln()), (Schedule::Constant(9.0), 5.0_f64.ln())]
+    {
+        let objective = ObjectiveConfig::JointVae {
+            gamma_continuous: 30.0.into(),
+            capacity_continuous: rising,
+            gamma_categorical: 20.0.into(),
+            capacity_categorical,
+        };
+        let logits = matrix(&golden["categorical"]["probabilities"], &device).log().detach().require_grad();
+        let batch = Batch::new(&golden, &device);
+        let mut forward = batch.forward(&golden, &prior);
+        forward.step = 40;
+        forward.categorical = vec![Categorical::new(logits.clone())];
+        let losses = Objective::new(&objective, &setting).evaluate(&forward);
+
+        let (distance_z, distance_c) = ((kl_z - 4.0).abs(), (kl_c - c_c).abs());
+        assert!(close(floats(losses.terms[0].clone())[0], distance_z));
+        assert!(close(floats(losses.terms[1].clone())[0], distance_c));
+        assert!(close(floats(losses.kl.clone())[0], kl_z + kl_c));
+        assert!(close(floats(losses.total.clone())[0], 4.0 + 30.0 * distance_z + 20.0 * distance_c));
+        assert_eq!(losses.kl_of_units.dims(), [5]);
+
+        let gradients = losses.total.backward();
+        let expected = floats(matrix(&golden["terms"]["kl_standard_normal"]["grad_mean"], &device));
+        for (found, expected) in floats(batch.mean.grad(&gradients).unwrap()).into_iter().zip(expected) {
+            // KL_z is below its capacity.
+            assert!(close(found, -30.0 * f64::from(expected)), "{found} {expected}");
+        }
+        let found = floats(logits.grad(&gradients).unwrap());
+        let side = if kl_c > c_c { 20.0 } else { -20.0 };
+        for (row, found) in probabilities.iter().zip(found.chunks_exact(5)) {
+            let entropy: f64 = row.iter().map(|alpha| -alpha * alpha.ln()).sum();
+            for (alpha, found) in row.iter().zip(found) {
+                let expected = side * alpha * (alpha.ln() + entropy) / probabilities.len() as f64;
+                assert!(
+                    (f64::from(*found) - expected).abs() < 1e-4 * expected.abs().max(1e-2),
+                    "{found} {expected}"
+                );
+            }
+        }
+    }
+}
+
+const TINY: &[&str] = &[
+    "data={ name = \"shapes\", scales = 2, orientations = 2, positions = 4 }",
+    "model.architecture={ name = \"burgess\", channels = 8, hidden = 16 }",
+    "model.latents={ continuous = 3 }",
+    "training.batch_size=8",
+];
+
+#[test]
+fn without_categorical_units_it_is_annealed_vae() {
+    let ramp = "{ from = 0.0, to = 5.0, end = 20 }";
+    let annealed = format!("objective={{ name = \"annealed-vae\", gamma = 30.0, capacity = {ramp} }}");
+    let joint = format!(
+        "objective={{ name = \"joint-vae\", gamma_continuous = 30.0, capacity_continuous = {ramp}, \
+         gamma_categorical = 7.0, capacity_categorical = 3.0 }}"
+    );
+    let weights = [annealed, joint].map(|objective| {
+        let assignments = TINY.iter().map(|&text| text.to_owned()).chain([objective]).collect();
+        let config = Source { assignments, ..Source::default() }.resolve().unwrap();
+        let data = unbraid::data::open(&config.data, &Silent).unwrap();
+        let mut trainer = Trainer::new(&config, data.as_ref(), &unbraid::Device::cpu()).unwrap();
+        let losses: Vec<f64> = (0..10).map(|_| trainer.advance().unwrap()).collect();
+        (losses, trainer.network().state())
+    });
+    assert!(weights[0] == weights[1], "{:?} {:?}", weights[0].0, weights[1].0);
+}
+
+#[test]
+fn objectives_of_continuous_units_refuse_categorical_ones() {
+    for objective in ["{ name = \"factor-vae\", gamma = 1.0 }", "{ name = \"wae-gan\", lambda = 1.0 }", "aae"]
+    {
+        let assignments = vec![format!("objective={objective}"), "model.latents.categorical=[3]".to_owned()];
+        let error = Source { assignments, ..Source::default() }.resolve().unwrap_err().to_string();
+        for word in ["model.latents.categorical", "found [3]", "continuous units only"] {
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Tests of the library against golden numbers, closed forms and other implementations.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod adversarial_training;
+mod adversaries;
+mod gaussians;
+mod golden;
+mod joint_vae;
+mod latents;
+mod objective_identities;
+mod objective_training;
+mod objectives;
+mod presets;
+mod principal_components;
+mod prior_training;
+mod priors;
+mod pytorch_weights;
