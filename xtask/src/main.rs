@@ -4,8 +4,9 @@
 mod install;
 
 use std::env;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 const USAGE: &str = "usage: cargo xtask <command>
@@ -50,9 +51,14 @@ fn check() -> Result<(), String> {
 /// Runs all tests. Those that want the larger shared data find it through `UNBRAID_SHARED` and say when they skip.
 fn test() -> Result<(), String> {
     install::missing_tools();
-    cargo("tests", &["test", "--workspace"])?;
+    let skipped = cargo_counting_skips("tests", &["test", "--workspace"])?;
     // Documentation that does not build, or links to nothing, is a failure too.
-    cargo("documentation", &["doc", "--workspace", "--no-deps", "--quiet"])
+    cargo("documentation", &["doc", "--workspace", "--no-deps", "--quiet"])?;
+    eprintln!("== skipped for want of files or tools: {}", skipped.len());
+    for line in skipped {
+        eprintln!("   {line}");
+    }
+    Ok(())
 }
 
 fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {
@@ -66,18 +72,44 @@ fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {
 
 /// Runs cargo in the root of the workspace, and says what and how long.
 fn cargo(what: &str, arguments: &[&str]) -> Result<(), String> {
+    timed(what, arguments, |command| command.status().map_err(cannot_start))
+}
+
+/// As [`cargo`]; gives the lines by which tests say that they skip, which they write to standard error.
+fn cargo_counting_skips(what: &str, arguments: &[&str]) -> Result<Vec<String>, String> {
+    let mut skipped = Vec::new();
+    timed(what, arguments, |command| {
+        let mut child = command.stderr(Stdio::piped()).spawn().map_err(cannot_start)?;
+        for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()) {
+            let line = line.map_err(|error| format!("cannot read what cargo says: {error}"))?;
+            eprintln!("{line}");
+            if let Some(why) = line.strip_prefix("SKIPPED: ") {
+                skipped.push(why.to_owned());
+            }
+        }
+        child.wait().map_err(cannot_start)
+    })?;
+    Ok(skipped)
+}
+
+fn timed(
+    what: &str,
+    arguments: &[&str],
+    run: impl FnOnce(&mut Command) -> Result<ExitStatus, String>,
+) -> Result<(), String> {
     eprintln!("== {what}: cargo {}", arguments.join(" "));
     let start = Instant::now();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(arguments)
-        .current_dir(root)
-        .env("RUSTDOCFLAGS", "--deny warnings")
-        .status()
-        .map_err(|error| format!("cannot start cargo: {error}"))?;
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root).env("RUSTDOCFLAGS", "--deny warnings");
+    let status = run(&mut command)?;
     if !status.success() {
         return Err(format!("{what} failed ({status})"));
     }
     eprintln!("== {what}: passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+fn cannot_start(error: std::io::Error) -> String {
+    format!("cannot start cargo: {error}")
 }

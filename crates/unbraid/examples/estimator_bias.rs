@@ -4,7 +4,7 @@
 //! over 8192 images in batches, as if drawn from 737,280. Run with `cargo run --example estimator_bias`.
 #![allow(clippy::unwrap_used, reason = "an example")]
 
-#[path = "../tests/gaussians/mod.rs"]
+#[path = "../tests/library/gaussians.rs"]
 mod gaussians;
 
 use gaussians::{Correlated, floats};

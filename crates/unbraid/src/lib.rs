@@ -19,5 +19,7 @@ pub use device::Device;
 pub use error::{AfterTraining, BoxedError, Error, ErrorKind, Result, error_chain};
 pub use observer::{Encoding, Observer, TrainingStart};
 pub use run::{Run, Session};
+pub use burn;
+pub use ndarray;
 pub use unbraid_data as data;
 pub use unbraid_metrics as metrics;

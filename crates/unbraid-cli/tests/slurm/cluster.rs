@@ -49,10 +49,10 @@ impl Cluster {
         let programs =
             ["munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "squeue", "setpriv"];
         if let Some(missing) = programs.into_iter().find(|program| find(program).is_none()) {
-            eprintln!(
-                "SKIPPED: no {missing} in PATH; on Debian: apt-get install --no-install-recommends slurmctld slurmd \
-                 slurm-client munge"
-            );
+            crate::support::skip(&format!(
+                "no {missing} in PATH; on Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client \
+                 munge"
+            ));
             return None;
         }
         let directory = tempfile::Builder::new().prefix("unbraid-slurm-").tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use super::steps::{Steps, configuration, random_images};
 use super::{Arguments, torch};
-use unbraid_data::ImageShape;
+use unbraid::data::ImageShape;
 use unbraid_kernels::{InstructionSet, measured_peak_gflops};
 
 /// A network and the images it sees; those with `torch` are the network of torch_train.py as well.

@@ -1,7 +1,7 @@
 //! The methods beside each other: what each costs over a beta-VAE.
 
 use super::steps::{Steps, configuration, random_images};
-use unbraid_data::ImageShape;
+use unbraid::data::ImageShape;
 
 /// Every method by the keys that select it; the first is what the others are compared with.
 const METHODS: [&[&str]; 16] = [

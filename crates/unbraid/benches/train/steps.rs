@@ -5,11 +5,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::Duration;
 use unbraid::config::{Config, Source};
 use unbraid::train::{Trainer, cost};
-use unbraid_data::fingerprint::Fingerprint;
-use unbraid_data::random::Stream;
-use unbraid_data::storage::{BitImages, Pixels};
-use unbraid_data::stored::StoredImages;
-use unbraid_data::{DataSet, ImageShape};
+use unbraid::data::fingerprint::Fingerprint;
+use unbraid::data::random::Stream;
+use unbraid::data::storage::{BitImages, Pixels};
+use unbraid::data::stored::StoredImages;
+use unbraid::data::{DataSet, ImageShape};
 
 /// How long a round takes at least.
 const ROUND: Duration = Duration::from_millis(800);

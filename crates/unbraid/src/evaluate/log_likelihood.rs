@@ -1,7 +1,7 @@
 //! ln p(x) of images under a model, estimated by importance sampling. Depends on data, model and prior.
 //!
 //! `ln p(x) >= E ln 1/K sum_k w_k` with `w_k = p(x|z_k) p(z_k) / q(z_k|x)` and z_k from the posterior (Burda et al. 2016,
-//! eq. 8; thesis, section 3.4, where the logarithm is missing in print). For K = 1 this is the forward lower bound, and
+//! eq. 8; thesis, section 3.4, where the logarithm is missing in print). For K = 1 this is the evidence lower bound, and
 //! it approaches ln p(x) from below as K grows.
 
 use crate::error::Result;
@@ -37,7 +37,7 @@ impl Default for Sampling {
 pub struct LogLikelihood {
     /// ln 1/K sum_k w_k of each image.
     pub images: Vec<f64>,
-    /// 1/K sum_k ln w_k of each image: its forward lower bound.
+    /// 1/K sum_k ln w_k of each image: its evidence lower bound.
     pub bounds: Vec<f64>,
     /// 1/K sum_k -ln p(x|z_k) of each image: its distortion. The rest of the negative bound is its rate.
     pub distortions: Vec<f64>,
@@ -49,7 +49,7 @@ impl LogLikelihood {
         mean(&self.images)
     }
 
-    /// The mean of the forward lower bounds.
+    /// The mean of the evidence lower bounds.
     pub fn mean_bound(&self) -> f64 {
         mean(&self.bounds)
     }

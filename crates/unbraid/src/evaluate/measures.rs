@@ -47,7 +47,7 @@ pub struct Measures {
     pub distortion: f64,
     /// E KL(q(z|x) || p(z)), from the same samples: the rate R (Alemi et al. 2018).
     pub rate: f64,
-    /// The forward lower bound, -(R + D).
+    /// The evidence lower bound, -(R + D).
     pub elbo: f64,
     /// ln p(x) by importance sampling (Burda et al. 2016, eq. 8); at least the bound.
     pub log_likelihood: f64,

@@ -3,6 +3,7 @@
 
 mod adversarial_training;
 mod adversaries;
+mod extensions;
 mod gaussians;
 mod golden;
 mod joint_vae;

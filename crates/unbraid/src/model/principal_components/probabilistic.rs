@@ -13,7 +13,7 @@ const SMALLEST_NOISE: f64 = 1e-4;
 /// The model is x = W z + m + noise with z ~ N(0, I) and noise ~ N(0, s^2 I). Its maximum likelihood is at
 /// W = U (L - s^2 I)^(1/2) for the directions U and variances L of the principal components, and s^2 the mean variance
 /// along the directions left out (Tipping & Bishop 1999, eqs. 7 and 8). The posterior is N(M^-1 W^T (x - m), s^2 M^-1)
-/// with M = W^T W + s^2 I = L, which is diagonal, so that the encoder has it exactly: the forward lower bound is the
+/// with M = W^T W + s^2 I = L, which is diagonal, so that the encoder has it exactly: the evidence lower bound is the
 /// log-likelihood.
 pub fn probabilistic_pca(
     components: &PrincipalComponents,
