@@ -8,6 +8,7 @@ use crate::kernel::pack::PackedWeights;
 use crate::kernel::plan::Plan;
 use crate::kernel::taps::{Gather, Taps};
 use crate::kernel::window::Windows;
+use crate::kernel::write_only::WriteOnly;
 use crate::simd::Simd;
 
 /// Computes target images from padded source images.
@@ -80,19 +81,12 @@ impl Engine {
     ) {
         match &self.way {
             Way::Windows(weights) => {
-                let (plan, pixels) = (&self.plan, &self.pixels);
+                let (plan, pixels, target) = (&self.plan, &self.pixels, WriteOnly::from(target));
                 simd.vectorize(Windows { plan, pixels, weights, relu, images, source, target });
             }
             Way::Taps(taps) => {
-                let room = as_uninitialised(room);
                 simd.vectorize(Gather { plan: &self.plan, taps, relu, images, source, target, room });
             }
         }
     }
-}
-
-/// The same floats, to be written before they are read.
-fn as_uninitialised(floats: &mut [f32]) -> &mut [MaybeUninit<f32>] {
-    // SAFETY: the layouts are the same; whoever has this reference only ever writes initialised floats through it.
-    unsafe { &mut *(std::ptr::from_mut(floats) as *mut [MaybeUninit<f32>]) }
 }

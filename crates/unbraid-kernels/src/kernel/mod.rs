@@ -15,6 +15,7 @@ mod taps;
 mod tests;
 mod tile;
 mod window;
+mod write_only;
 
 pub(crate) use backward::{Backward, backward};
 pub(crate) use forward::{Forward, forward};

@@ -9,6 +9,7 @@ use crate::geometry::Layer;
 use crate::kernel::pack::PackedWeights;
 use crate::kernel::plan::{Phase, Plan};
 use crate::kernel::window::Windows;
+use crate::kernel::write_only::WriteOnly;
 use crate::simd::{Kernel, Simd};
 
 /// The plan of the contributions of an expansion, and their weights.
@@ -62,7 +63,7 @@ pub(crate) struct Gather<'a> {
     pub(crate) source: &'a [f32],
     pub(crate) target: &'a mut [MaybeUninit<f32>],
     /// At least [`Taps::room`] floats.
-    pub(crate) room: &'a mut [MaybeUninit<f32>],
+    pub(crate) room: &'a mut [f32],
 }
 
 impl Kernel for Gather<'_> {
@@ -80,16 +81,14 @@ impl Kernel for Gather<'_> {
                 relu: false,
                 images: 1,
                 source: &self.source[image * source..][..source],
-                target: room,
+                target: WriteOnly::from(&mut *room),
             });
-            // SAFETY: the plan of the contributions covers all pixels of the padded source and all their contributions.
-            let contributions = unsafe { room.assume_init_ref() };
             let target = &mut self.target[image * target..][..target];
             for sum in &self.taps.phases {
                 // Four taps are the common case, a 4 x 4 kernel with stride 2; with their number known the loop unrolls.
                 match <&[usize; 4]>::try_from(sum.offsets.as_slice()) {
-                    Ok(four) => sum.gather(self.taps, four, contributions, self.relu, target),
-                    Err(_) => sum.gather(self.taps, &sum.offsets, contributions, self.relu, target),
+                    Ok(four) => sum.gather(self.taps, four, room, self.relu, target),
+                    Err(_) => sum.gather(self.taps, &sum.offsets, room, self.relu, target),
                 }
             }
         }

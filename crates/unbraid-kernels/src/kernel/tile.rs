@@ -7,6 +7,7 @@
 
 use std::mem::MaybeUninit;
 
+use crate::kernel::write_only::WriteOnly;
 use crate::simd::{Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
 
 /// `ROWS` target pixels times `VECTORS` vectors of target channels.
@@ -24,7 +25,7 @@ pub(crate) struct WindowTile<'a, const ROWS: usize, const VECTORS: usize> {
     pub(crate) weights: &'a [f32],
     /// `[VECTORS * LANES]`
     pub(crate) bias: &'a [f32],
-    pub(crate) target: &'a mut [MaybeUninit<f32>],
+    pub(crate) target: WriteOnly<'a>,
     /// Where each pixel's first channel goes in `target`.
     pub(crate) target_offsets: &'a [u32; ROWS],
     /// Channels to store, at most `VECTORS * LANES`.
@@ -36,7 +37,7 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(mut self, simd: S) {
         let width = VECTORS * S::LANES;
         debug_assert!(self.weights.len() >= self.rows * self.run * width && self.bias.len() >= width);
         debug_assert!(
@@ -82,7 +83,7 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
             // them in memory all through the loop above.
             let sums = if self.relu { sums[row].map(|sum| simd.maximum(zero, sum)) } else { sums[row] };
             // SAFETY: `channels` floats from `offset` on lie inside `target`.
-            let target = unsafe { self.target.as_mut_ptr().add(*offset as usize).cast::<f32>() };
+            let target = unsafe { self.target.as_mut_ptr().add(*offset as usize) };
             if self.channels == width {
                 for (v, sum) in sums.iter().enumerate() {
                     // SAFETY: as above; all `width` floats are wanted.

@@ -1,10 +1,9 @@
 //! Contract and expand: cuts the target pixels into register tiles and runs the micro-kernel over them.
 
-use std::mem::MaybeUninit;
-
 use crate::kernel::pack::{PackedWeights, Panel, panels};
 use crate::kernel::plan::{Phase, Plan};
 use crate::kernel::tile::WindowTile;
+use crate::kernel::write_only::WriteOnly;
 use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd};
 
 /// Computes the target images of a few padded source images.
@@ -18,7 +17,7 @@ pub(crate) struct Windows<'a> {
     pub(crate) images: usize,
     /// Padded source images.
     pub(crate) source: &'a [f32],
-    pub(crate) target: &'a mut [MaybeUninit<f32>],
+    pub(crate) target: WriteOnly<'a>,
 }
 
 impl Kernel for Windows<'_> {
@@ -85,7 +84,7 @@ impl Windows<'_> {
             run: phase.kernel_columns.len() * channels,
             weights: self.weights.panel(number, phase.depth(channels), panel, S::LANES),
             bias: self.weights.bias(panel, S::LANES),
-            target: &mut self.target[panel.channel..],
+            target: self.target.from_index(panel.channel),
             target_offsets,
             channels: panel.channels,
             relu: self.relu,
