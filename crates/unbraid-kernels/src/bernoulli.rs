@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use rayon::prelude::*;
 
 use crate::math::{exponential_of_non_positive, logarithm_of_one_plus};
-use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd};
+use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// Losses of the rows, and the gradient of each for its own logits.
 pub(crate) struct Bernoulli {
@@ -21,6 +21,7 @@ pub(crate) fn bernoulli(logits: &[f32], targets: &[f32], rows: usize, with_gradi
     assert_eq!(logits.len(), targets.len(), "logits and targets");
     let set = InstructionSet::current();
     let columns = logits.len().checked_div(rows).unwrap_or(0);
+    assert_eq!(logits.len(), rows * columns, "rows of equal length");
     let mut losses = vec![0.0; rows];
     if columns == 0 {
         return Bernoulli { losses, gradient: with_gradient.then(Vec::new) };
@@ -40,7 +41,7 @@ pub(crate) fn bernoulli(logits: &[f32], targets: &[f32], rows: usize, with_gradi
         .for_each(|((loss, (logits, targets)), gradient)| {
             *loss = set.run(Row { logits, targets, gradient: Some(gradient) });
         });
-    // SAFETY: the rows cover the gradient, and each writes all of its own.
+    // SAFETY: there are `rows * columns` logits, so the chunks cover the gradient, and each row writes all of its own.
     unsafe { gradient.set_len(logits.len()) };
     Bernoulli { losses, gradient: Some(gradient) }
 }
@@ -90,40 +91,32 @@ fn block<S: Simd>(
     simd: S,
     logits: &[f32],
     targets: &[f32],
-    mut gradient: Option<&mut [MaybeUninit<f32>]>,
+    gradient: Option<&mut [MaybeUninit<f32>]>,
 ) -> f64 {
+    let targets = &targets[..logits.len()];
+    let mut gradient = gradient.map(|gradient| &mut gradient[..logits.len()]);
     let whole = logits.len() / S::LANES * S::LANES;
     let mut sums = simd.splat(0.0);
     for start in (0..whole).step_by(S::LANES) {
-        debug_assert!(start + S::LANES <= targets.len());
-        // SAFETY: a whole vector is left in both.
+        // SAFETY: `start + LANES` is at most `whole`, and both are at least that long.
         let (x, target) =
             unsafe { (simd.load(logits.as_ptr().add(start)), simd.load(targets.as_ptr().add(start))) };
         let (loss, slope) = loss_and_slope(simd, x, target);
         sums = simd.add(sums, loss);
         if let Some(gradient) = &mut gradient {
-            debug_assert!(start + S::LANES <= gradient.len());
-            // SAFETY: the gradient is as long as the logits.
+            // SAFETY: as above; the gradient is as long as the logits.
             unsafe { simd.store(gradient.as_mut_ptr().add(start).cast(), slope) };
         }
     }
-    let mut total = lanes(simd, sums)[..S::LANES].iter().copied().map(f64::from).sum::<f64>();
+    let mut total = simd.to_array(sums)[..S::LANES].iter().copied().map(f64::from).sum::<f64>();
     for place in whole..logits.len() {
         let (loss, slope) = loss_and_slope(simd, simd.splat(logits[place]), simd.splat(targets[place]));
-        total += f64::from(lanes(simd, loss)[0]);
+        total += f64::from(simd.to_array(loss)[0]);
         if let Some(gradient) = &mut gradient {
-            gradient[place].write(lanes(simd, slope)[0]);
+            gradient[place].write(simd.to_array(slope)[0]);
         }
     }
     total
-}
-
-#[inline(always)]
-fn lanes<S: Simd>(simd: S, vector: S::Vector) -> [f32; MAXIMUM_LANES] {
-    let mut lanes = [0.0; MAXIMUM_LANES];
-    // SAFETY: no vector is longer than `MAXIMUM_LANES`.
-    unsafe { simd.store(lanes.as_mut_ptr(), vector) };
-    lanes
 }
 
 #[inline(always)]

@@ -43,7 +43,7 @@ pub(crate) fn logarithm_of_one_plus<S: Simd>(simd: S, e: S::Vector) -> S::Vector
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES};
+    use crate::simd::{InstructionSet, Kernel};
 
     /// Both functions at one point.
     struct At(f32);
@@ -54,12 +54,7 @@ mod tests {
         fn run<S: Simd>(self, simd: S) -> [f32; 2] {
             let exponential = exponential_of_non_positive(simd, simd.splat(self.0));
             let logarithm = logarithm_of_one_plus(simd, exponential);
-            [exponential, logarithm].map(|vector| {
-                let mut lanes = [0.0; MAXIMUM_LANES];
-                // SAFETY: no vector is longer.
-                unsafe { simd.store(lanes.as_mut_ptr(), vector) };
-                lanes[0]
-            })
+            [exponential, logarithm].map(|vector| simd.to_array(vector)[0])
         }
     }
 

@@ -3,16 +3,19 @@
 //! The gradient of the output is read once per image, masked by the ReLU and summed for the bias while it is copied into
 //! the cache; input and weight gradients are then computed from the copy.
 
+use std::mem::MaybeUninit;
+
 use rayon::prelude::*;
 
 use crate::geometry::{Image, Layer};
 use crate::kernel::engine::{Engine, plan};
-use crate::kernel::forward::Uninitialised;
 use crate::kernel::outer::{Products, fine_offsets, sums_length};
 use crate::kernel::pack::padded_channels;
 use crate::kernel::pad::{Padded, PrepareGradient, copy_padded};
-use crate::kernel::plan::Plan;
+use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
+use crate::kernel::tile::Sums;
+use crate::kernel::write_only::WriteOnly;
 use crate::kernel::{Direction, group, images_in_part};
 use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
 
@@ -49,8 +52,8 @@ pub(crate) fn backward(work: Backward<'_>) -> Gradients {
 struct Part<'a> {
     first: usize,
     images: usize,
-    input: Option<Uninitialised<'a>>,
-    sums: Uninitialised<'a>,
+    input: Option<&'a mut [MaybeUninit<f32>]>,
+    sums: &'a mut [MaybeUninit<f32>],
     bias: &'a mut [f64],
 }
 
@@ -88,7 +91,7 @@ impl Kernel for Backward<'_> {
         };
         let engine = self.needs_input.then(|| Engine::new(layer, opposite, S::LANES, self.weights, None));
         let side = |direction| {
-            let Plan { source, padded, before, .. } = plan(layer, direction);
+            let Shapes { source, padded, before, .. } = plan(layer, direction).shapes();
             Side { image: source, padded, before }
         };
         let gradient_side = side(opposite);
@@ -96,6 +99,7 @@ impl Kernel for Backward<'_> {
             Direction::Contract => side(Direction::Contract),
             Direction::Expand => Side { image: layer.coarse, padded: layer.coarse, before: [0, 0] },
         };
+        assert_eq!(self.weights.len(), layer.weights(), "weights");
         assert_eq!(self.gradient.len(), layer.batch * gradient_side.image.len(), "gradient of the output");
         assert_eq!(self.input.len(), layer.batch * input_side.image.len(), "input images");
         let fine_side = if self.direction == Direction::Contract { input_side } else { gradient_side };
@@ -130,10 +134,11 @@ impl Kernel for Backward<'_> {
             self.part(simd, part, &prepared);
         });
 
-        // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
-        // of all images were written.
+        // SAFETY: if the input gradient is wanted, each part has as many images of it as of the input, and `Engine::run`
+        // writes every float of them; otherwise the length is 0.
         unsafe { input_gradient.set_len(input_length) };
-        // SAFETY: the first images of every part write all of its sums.
+        // SAFETY: if the weight gradient is wanted, the first images of every part write all of its sums; otherwise the
+        // length is 0.
         unsafe { sums.set_len(parts * sums_length) };
         Gradients {
             input: self.needs_input.then_some(input_gradient),
@@ -195,13 +200,18 @@ impl Backward<'_> {
                         Direction::Contract => (input, gradient),
                         Direction::Expand => (gradient, input),
                     };
+                    let sums = if offset == 0 {
+                        Sums::Write(WriteOnly::from(&mut *part.sums))
+                    } else {
+                        // SAFETY: the pass with offset 0 has written all of them.
+                        Sums::Add(unsafe { part.sums.assume_init_mut() })
+                    };
                     simd.vectorize(Products {
                         layer: self.layer,
                         images,
                         fine,
                         coarse,
-                        sums: part.sums,
-                        add: offset > 0,
+                        sums,
                         fine_offsets: offsets,
                     });
                 }

@@ -14,8 +14,6 @@ use crate::simd::Simd;
 /// Computes target images from padded source images.
 pub(crate) struct Engine {
     pub(crate) plan: Plan,
-    /// Target pixels of one image in each phase.
-    pixels: Vec<usize>,
     way: Way,
 }
 
@@ -49,8 +47,7 @@ impl Engine {
         } else {
             Way::Windows(PackedWeights::new(&plan, lanes, weights, bias))
         };
-        let pixels = plan.phases.iter().map(|phase| phase.source_offsets.len()).collect();
-        Self { plan, pixels, way }
+        Self { plan, way }
     }
 
     /// Gets ready for at most `images` images at once.
@@ -69,7 +66,10 @@ impl Engine {
         }
     }
 
-    /// Writes the target images of `images` padded source images, no more than it is ready for.
+    /// Writes every float of `target`, the target images of `images` padded source images.
+    ///
+    /// # Panics
+    /// If `target` is not as long as those images, or if there are more of them than this is ready for.
     pub(crate) fn run<S: Simd>(
         &self,
         simd: S,
@@ -79,10 +79,11 @@ impl Engine {
         room: &mut [f32],
         target: &mut [MaybeUninit<f32>],
     ) {
+        assert_eq!(target.len(), images * self.plan.shapes().target.len(), "target images");
         match &self.way {
             Way::Windows(weights) => {
-                let (plan, pixels, target) = (&self.plan, &self.pixels, WriteOnly::from(target));
-                simd.vectorize(Windows { plan, pixels, weights, relu, images, source, target });
+                let (plan, target) = (&self.plan, WriteOnly::from(target));
+                simd.vectorize(Windows { plan, weights, relu, images, source, target });
             }
             Way::Taps(taps) => {
                 simd.vectorize(Gather { plan: &self.plan, taps, relu, images, source, target, room });

@@ -1,13 +1,11 @@
 //! The forward pass of a layer, divided among threads by images.
 
-use std::mem::MaybeUninit;
-
 use rayon::prelude::*;
 
 use crate::geometry::Layer;
 use crate::kernel::engine::Engine;
 use crate::kernel::pad::copy_padded;
-use crate::kernel::plan::Plan;
+use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::{Direction, group, images_in_part};
 use crate::simd::{InstructionSet, Kernel, Simd};
@@ -36,9 +34,10 @@ impl Kernel for Forward<'_> {
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
         assert_eq!(self.weights.len(), self.layer.weights(), "weights");
         let engine = Engine::new(self.layer, self.direction, S::LANES, self.weights, self.bias);
-        let Plan { source, padded, target, before, .. } = engine.plan;
+        let Shapes { source, padded, before, target } = engine.plan.shapes();
         let batch = self.layer.batch;
         assert_eq!(self.input.len(), batch * source.len(), "input images");
+        assert!(self.bias.is_none_or(|bias| bias.len() == target.channels), "bias");
 
         let mut output = Vec::with_capacity(batch * target.len());
         let images = group(padded.len(), images_in_part(batch, self.weights.len()));
@@ -55,12 +54,9 @@ impl Kernel for Forward<'_> {
                     engine.run(simd, self.relu, images, copy, room, target);
                 });
             });
-        // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
-        // of all images were written.
+        // SAFETY: input and output have as many images, so they are cut into as many chunks, and `Engine::run` writes
+        // every float of its chunk.
         unsafe { output.set_len(batch * target.len()) };
         output
     }
 }
-
-/// Memory to write to that may hold anything.
-pub(crate) type Uninitialised<'a> = &'a mut [MaybeUninit<f32>];

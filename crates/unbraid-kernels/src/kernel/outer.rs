@@ -1,14 +1,12 @@
 //! The weight gradient: cuts the weights into register tiles and runs the micro-kernel over them.
 
-use std::mem::MaybeUninit;
-
 use crate::geometry::Layer;
 use crate::kernel::pack::{Panel, padded_channels, panels};
 use crate::kernel::pad::Padded;
-use crate::kernel::tile::{OuterTile, Pixels, Strides};
-use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd};
+use crate::kernel::tile::{OuterTile, Pixels, Strides, Sums};
+use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd, TILE_VECTORS};
 
-/// The weight gradient of a few images, summed over them.
+/// The weight gradient of a few images, summed over them; writes all of `sums`, or adds to all of them.
 pub(crate) struct Products<'a> {
     pub(crate) layer: &'a Layer,
     pub(crate) images: usize,
@@ -16,9 +14,7 @@ pub(crate) struct Products<'a> {
     pub(crate) fine: Padded<'a>,
     pub(crate) coarse: Padded<'a>,
     /// `[kernel rows, kernel columns, fine channels, padded coarse channels]`
-    pub(crate) sums: &'a mut [MaybeUninit<f32>],
-    /// Whether to add to `sums`, which are initialised then, rather than to write them.
-    pub(crate) add: bool,
+    pub(crate) sums: Sums<'a>,
     /// For each of the first three axes of `sums` together, where its value lies for the first pixel.
     pub(crate) fine_offsets: &'a [usize],
 }
@@ -39,10 +35,13 @@ impl Kernel for Products<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) {
-        for panel in panels(self.layer.coarse.channels, S::LANES) {
+        let channels = self.layer.coarse.channels;
+        assert_eq!(self.sums.len(), self.fine_offsets.len() * padded_channels(channels, S::LANES), "sums");
+        for panel in panels(channels, S::LANES) {
             match panel.vectors {
                 1 => self.panel::<S, 1>(simd, panel),
-                _ => self.panel::<S, 2>(simd, panel),
+                TILE_VECTORS => self.panel::<S, TILE_VECTORS>(simd, panel),
+                vectors => unreachable!("a panel of {vectors} vectors"),
             }
         }
     }
@@ -101,9 +100,8 @@ impl Products<'_> {
                 row: self.coarse.image.row(),
                 column: self.coarse.image.channels,
             },
-            sums: &mut self.sums[first * stride + panel.channel..],
+            sums: self.sums.skip(first * stride + panel.channel),
             sums_stride: stride,
-            add: self.add,
         });
     }
 }

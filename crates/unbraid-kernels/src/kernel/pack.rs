@@ -39,14 +39,16 @@ pub(crate) struct PackedWeights {
 impl PackedWeights {
     /// Reorders `weights`, `[coarse, fine, kernel height, kernel width]`, for `plan`.
     pub(crate) fn new(plan: &Plan, lanes: usize, weights: &[f32], bias: Option<&[f32]>) -> Self {
-        let width = padded_channels(plan.target.channels, lanes);
+        let (source_channels, target_channels) =
+            (plan.shapes().source.channels, plan.shapes().target.channels);
+        let width = padded_channels(target_channels, lanes);
         let mut length = 0;
         let phases = plan
-            .phases
+            .phases()
             .iter()
             .map(|phase| {
                 let start = length;
-                length += aligned(phase.depth(plan.source.channels) * width);
+                length += aligned(phase.depth(source_channels) * width);
                 start
             })
             .collect();
@@ -55,17 +57,16 @@ impl PackedWeights {
         if let Some(bias) = bias {
             values[length..length + bias.len()].copy_from_slice(bias);
         }
-        for (phase, start) in plan.phases.iter().zip(&packed.phases) {
-            let depth = phase.depth(plan.source.channels);
-            for panel in panels(plan.target.channels, lanes) {
+        for (phase, start) in plan.phases().iter().zip(&packed.phases) {
+            let depth = phase.depth(source_channels);
+            for panel in panels(target_channels, lanes) {
                 let width = panel.vectors * lanes;
                 let rows = &mut values[start + panel.channel * depth..][..depth * width];
                 // Source channels outermost: the weights of one of them lie close together and are read once.
-                for source in 0..plan.source.channels {
+                for source in 0..source_channels {
                     let from = &weights[panel.channel * plan.target_stride + source * plan.source_stride..];
                     for (number, tap) in phase.taps(plan.kernel_width).enumerate() {
-                        let row =
-                            &mut rows[(number * plan.source.channels + source) * width..][..panel.channels];
+                        let row = &mut rows[(number * source_channels + source) * width..][..panel.channels];
                         for (value, weight) in
                             row.iter_mut().zip(from[tap..].iter().step_by(plan.target_stride))
                         {

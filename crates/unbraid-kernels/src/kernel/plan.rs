@@ -8,16 +8,18 @@
 use crate::geometry::{Image, Layer};
 
 /// How to compute all target images from all source images.
+///
+/// Unsafe code relies on what follows, so the fields that it concerns are private:
+///
+/// * `image_count` padded source images or target images have at most `u32::MAX` floats.
+/// * The window of each pixel of image `i` lies inside the floats of padded source image `i`.
+/// * The pixels of all phases together are the pixels of the target images, each exactly once.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The source image as stored by the caller.
-    pub(crate) source: Image,
-    /// The source image with its zero border.
-    pub(crate) padded: Image,
-    /// Rows and columns of zeros before the first pixel.
-    pub(crate) before: [usize; 2],
-    pub(crate) target: Image,
-    pub(crate) phases: Vec<Phase>,
+    shapes: Shapes,
+    phases: Vec<Phase>,
+    /// Images whose pixels are listed, one after another in memory.
+    image_count: usize,
     /// Distance in the weights between neighbouring target channels.
     pub(crate) target_stride: usize,
     /// Distance in the weights between neighbouring source channels.
@@ -26,17 +28,31 @@ pub(crate) struct Plan {
     pub(crate) kernel_width: usize,
 }
 
+/// The images that a [`Plan`] reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shapes {
+    /// The source image as stored by the caller.
+    pub(crate) source: Image,
+    /// The source image with its zero border.
+    pub(crate) padded: Image,
+    /// Rows and columns of zeros before the first pixel.
+    pub(crate) before: [usize; 2],
+    pub(crate) target: Image,
+}
+
 /// The target pixels that share one window shape.
 #[derive(Debug)]
 pub(crate) struct Phase {
     /// Kernel row of each row of the window, top first.
-    pub(crate) kernel_rows: Vec<usize>,
+    kernel_rows: Vec<usize>,
     /// Kernel column of each column of the window, left first.
-    pub(crate) kernel_columns: Vec<usize>,
-    /// Start of each pixel's window in the padded source image; half the width of a pointer, since tiles stream them.
-    pub(crate) source_offsets: Vec<u32>,
-    /// Each pixel's place in the target image.
-    pub(crate) target_offsets: Vec<u32>,
+    kernel_columns: Vec<usize>,
+    /// Start of each pixel's window in the padded source images; half the width of a pointer, since tiles stream them.
+    source_offsets: Vec<u32>,
+    /// Offset of each pixel in the target images.
+    target_offsets: Vec<u32>,
+    /// Pixels of one image.
+    pixels: usize,
 }
 
 /// One axis of a phase.
@@ -89,11 +105,34 @@ impl Axis {
     fn end(&self) -> isize {
         self.start + ((self.pixels - 1) * self.source_step + self.taps.len()) as isize
     }
+
+    /// Whether all windows lie inside `padded` pixels that begin with `before` zeros, and all pixels inside `target`.
+    fn lies_inside(&self, before: usize, padded: usize, target: usize) -> bool {
+        let reach = || {
+            let last = self.pixels.checked_sub(1)?;
+            let first_source = usize::try_from(self.start.checked_add_unsigned(before)?).ok()?;
+            let last_source = first_source.checked_add(last.checked_mul(self.source_step)?)?;
+            let last_target = self.target_start.checked_add(last.checked_mul(self.target_step)?)?;
+            Some((last_source.checked_add(self.taps.len())?, last_target))
+        };
+        reach().is_some_and(|(source_end, last_target)| source_end <= padded && last_target < target)
+    }
 }
 
-/// A place among the images that a thread works on at once.
-fn offset(place: usize) -> u32 {
-    u32::try_from(place).expect("one image has less than four thousand million values")
+/// An index into the images that a thread works on at once.
+fn offset(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or_else(|_| too_large())
+}
+
+fn too_large() -> ! {
+    panic!("one image has more than {} values", u32::MAX)
+}
+
+/// Checks that all offsets into `image_count` images fit into 32 bits.
+fn check_size(image: Image, image_count: usize) {
+    let factors = [image.width, image.channels, image_count];
+    let length = factors.into_iter().try_fold(image.height, usize::checked_mul);
+    offset(length.unwrap_or_else(|| too_large()));
 }
 
 /// Zeros before the first pixel, and the padded extent, such that every window of `axes` lies inside.
@@ -131,7 +170,7 @@ impl Plan {
     /// For each pixel of this plan's padded source, what it adds to the target through each tap: the first half of an
     /// expansion to few channels. The targets are `[fine channels, kernel height, kernel width]` for each pixel.
     pub(crate) fn contributions(&self, layer: &Layer) -> Self {
-        let Image { height, width, channels } = self.padded;
+        let Image { height, width, channels } = self.shapes.padded;
         let contributions = layer.weights() / layer.coarse.channels;
         let every = |pixels| {
             vec![Axis { taps: vec![0], start: 0, source_step: 1, target_start: 0, target_step: 1, pixels }]
@@ -145,18 +184,33 @@ impl Plan {
         )
     }
 
-    /// Lists the pixels of `images` images that lie one after another, in place of one.
-    pub(crate) fn repeat(&mut self, images: usize) {
-        let (source, target) = (self.padded.len(), self.target.len());
+    /// Lists the pixels of at least `image_count` images that lie one after another.
+    pub(crate) fn repeat(&mut self, image_count: usize) {
+        check_size(self.shapes.padded, image_count);
+        check_size(self.shapes.target, image_count);
+        let (source, target) = (self.shapes.padded.len(), self.shapes.target.len());
         for phase in &mut self.phases {
-            let pixels = phase.source_offsets.len();
-            for image in 1..images {
-                for pixel in 0..pixels {
+            for image in self.image_count..image_count {
+                for pixel in 0..phase.pixels {
                     phase.source_offsets.push(offset(phase.source_offsets[pixel] as usize + image * source));
                     phase.target_offsets.push(offset(phase.target_offsets[pixel] as usize + image * target));
                 }
             }
         }
+        self.image_count = self.image_count.max(image_count);
+    }
+
+    pub(crate) fn shapes(&self) -> Shapes {
+        self.shapes
+    }
+
+    pub(crate) fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// Images whose pixels are listed.
+    pub(crate) fn image_count(&self) -> usize {
+        self.image_count
     }
 
     fn new(
@@ -169,17 +223,28 @@ impl Plan {
         let (top, height) = pad(&vertical, source.height);
         let (left, width) = pad(&horizontal, source.width);
         let padded = Image { height, width, channels: source.channels };
+        check_size(padded, 1);
+        check_size(target, 1);
+        // The phases of an axis start less than a step apart from each other and have the same step, so no two pixels
+        // coincide. Since there are as many as the target has, none is left out.
+        for (axes, before, padded, target) in
+            [(&vertical, top, height, target.height), (&horizontal, left, width, target.width)]
+        {
+            assert!(
+                axes.iter().all(|axis| axis.lies_inside(before, padded, target)),
+                "windows outside the image"
+            );
+            assert_eq!(axes.iter().map(|axis| axis.pixels).sum::<usize>(), target, "pixels of all phases");
+        }
         let phases = vertical
             .iter()
             .flat_map(|v| horizontal.iter().map(move |h| (v, h)))
             .map(|(v, h)| Phase::new(v, h, [top, left], padded, target))
             .collect();
         Self {
-            source,
-            padded,
-            before: [top, left],
-            target,
+            shapes: Shapes { source, padded, before: [top, left], target },
             phases,
+            image_count: 1,
             target_stride,
             source_stride,
             kernel_width,
@@ -200,6 +265,7 @@ impl Phase {
             kernel_columns: horizontal.taps.clone(),
             source_offsets: Vec::with_capacity(vertical.pixels * horizontal.pixels),
             target_offsets: Vec::with_capacity(vertical.pixels * horizontal.pixels),
+            pixels: vertical.pixels * horizontal.pixels,
         };
         for row in 0..vertical.pixels {
             let (source_y, target_y) = place(vertical, before[0], row);
@@ -215,6 +281,26 @@ impl Phase {
     /// Rows of the window.
     pub(crate) fn rows(&self) -> usize {
         self.kernel_rows.len()
+    }
+
+    /// Columns of the window.
+    pub(crate) fn columns(&self) -> usize {
+        self.kernel_columns.len()
+    }
+
+    /// Target pixels of one image.
+    pub(crate) fn pixels(&self) -> usize {
+        self.pixels
+    }
+
+    /// Start of each pixel's window in the padded source images.
+    pub(crate) fn source_offsets(&self) -> &[u32] {
+        &self.source_offsets
+    }
+
+    /// Offset of each pixel in the target images.
+    pub(crate) fn target_offsets(&self) -> &[u32] {
+        &self.target_offsets
     }
 
     /// Places of the window's taps in a kernel of the given width, in the order of the window.

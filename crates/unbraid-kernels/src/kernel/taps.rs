@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use crate::geometry::Layer;
 use crate::kernel::pack::PackedWeights;
-use crate::kernel::plan::{Phase, Plan};
+use crate::kernel::plan::{Phase, Plan, Shapes};
 use crate::kernel::window::Windows;
 use crate::kernel::write_only::WriteOnly;
 use crate::simd::{Kernel, Simd};
@@ -42,14 +42,14 @@ impl Taps {
         let contributions = plan.contributions(layer);
         let weights = PackedWeights::new(&contributions, lanes, weights, None);
         let bias = bias.map_or_else(|| vec![0.0; layer.fine.channels], <[f32]>::to_vec);
-        let per_pixel = contributions.target.channels;
-        let phases = plan.phases.iter().map(|phase| Sum::new(plan, phase, per_pixel)).collect();
+        let per_pixel = contributions.shapes().target.channels;
+        let phases = plan.phases().iter().map(|phase| Sum::new(plan, phase, per_pixel)).collect();
         Self { contributions, weights, bias, taps: layer.filter.size[0] * layer.filter.size[1], phases }
     }
 
     /// Floats of working memory for one image.
     pub(crate) fn room(&self) -> usize {
-        self.contributions.target.len()
+        self.contributions.shapes().target.len()
     }
 }
 
@@ -71,19 +71,18 @@ impl Kernel for Gather<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let (source, target) = (self.plan.padded.len(), self.plan.target.len());
+        let Shapes { padded, target, .. } = self.plan.shapes();
         let room = &mut self.room[..self.taps.room()];
         for image in 0..self.images {
             simd.vectorize(Windows {
                 plan: &self.taps.contributions,
-                pixels: &[self.taps.contributions.phases[0].source_offsets.len()],
                 weights: &self.taps.weights,
                 relu: false,
                 images: 1,
-                source: &self.source[image * source..][..source],
+                source: &self.source[image * padded.len()..][..padded.len()],
                 target: WriteOnly::from(&mut *room),
             });
-            let target = &mut self.target[image * target..][..target];
+            let target = &mut self.target[image * target.len()..][..target.len()];
             for sum in &self.taps.phases {
                 // Four taps are the common case, a 4 x 4 kernel with stride 2; with their number known the loop unrolls.
                 match <&[usize; 4]>::try_from(sum.offsets.as_slice()) {
@@ -97,17 +96,18 @@ impl Kernel for Gather<'_> {
 
 impl Sum {
     fn new(plan: &Plan, phase: &Phase, per_pixel: usize) -> Self {
-        let contributions = |source: &u32| *source as usize / plan.padded.channels * per_pixel;
+        let padded = plan.shapes().padded;
+        let contributions = |source: &u32| *source as usize / padded.channels * per_pixel;
         let pixels = (0..phase.rows())
-            .flat_map(|row| (0..phase.kernel_columns.len()).map(move |column| (row, column)))
-            .map(|(row, column)| row * plan.padded.width + column);
+            .flat_map(|row| (0..phase.columns()).map(move |column| (row, column)))
+            .map(|(row, column)| row * padded.width + column);
         let taps = phase.taps(plan.kernel_width);
         Self {
             places: phase
-                .source_offsets
+                .source_offsets()
                 .iter()
                 .map(contributions)
-                .zip(phase.target_offsets.iter().map(|place| *place as usize))
+                .zip(phase.target_offsets().iter().map(|place| *place as usize))
                 .collect(),
             offsets: pixels.zip(taps).map(|(pixel, tap)| pixel * per_pixel + tap).collect(),
         }

@@ -33,7 +33,7 @@ impl WriteOnly<'_> {
     /// # Panics
     /// If there are fewer than `start`.
     #[inline(always)]
-    pub(crate) fn from_index(&mut self, start: usize) -> WriteOnly<'_> {
+    pub(crate) fn skip(&mut self, start: usize) -> WriteOnly<'_> {
         WriteOnly(&mut self.0[start..])
     }
 

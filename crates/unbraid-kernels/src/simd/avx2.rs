@@ -23,9 +23,11 @@ fn vectorized<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
     kernel.run(simd)
 }
 
-// SAFETY, for every block below: a value of `Avx2` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
-impl Simd for Avx2 {
+// SAFETY of the implementation: `LANES`, `load` and `store` agree with the size of a vector.
+// SAFETY of every block below: a value of `Avx2` exists only if `detect` found the instructions. `load` and `store` also
+// rely on what their callers promise about the pointer.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for all of them")]
+unsafe impl Simd for Avx2 {
     type Vector = __m256;
     const LANES: usize = 8;
     const TILE_ROWS: usize = 6;

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::{Kernel, Simd};
 
-/// Proof that the processor has AVX-512F.
+/// Proof that the processor has AVX-512F, AVX2 and FMA.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
@@ -12,7 +12,10 @@ impl Avx512 {
     /// The token, if the processor has the instructions.
     #[inline]
     pub(crate) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Self(()))
+        let detected = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma");
+        detected.then_some(Self(()))
     }
 }
 
@@ -23,9 +26,11 @@ fn vectorized<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
     kernel.run(simd)
 }
 
-// SAFETY, for every block below: a value of `Avx512` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
-impl Simd for Avx512 {
+// SAFETY of the implementation: `LANES`, `load` and `store` agree with the size of a vector.
+// SAFETY of every block below: a value of `Avx512` exists only if `detect` found the instructions. `load` and `store` also
+// rely on what their callers promise about the pointer.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for all of them")]
+unsafe impl Simd for Avx512 {
     type Vector = __m512;
     const LANES: usize = 16;
     const TILE_ROWS: usize = 12;

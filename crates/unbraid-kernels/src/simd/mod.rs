@@ -29,7 +29,10 @@ pub(crate) const MAXIMUM_LANES: usize = 16;
 /// The vector operations of one instruction set.
 ///
 /// `multiply_add` may or may not round the product: results agree between thread counts, not between instruction sets.
-pub(crate) trait Simd: Copy + Send + Sync {
+///
+/// # Safety
+/// `LANES` is at most [`MAXIMUM_LANES`], `load` reads no more than `LANES` floats, and `store` writes no more.
+pub(crate) unsafe trait Simd: Copy + Send + Sync {
     /// A vector of [`Self::LANES`] floats.
     type Vector: Copy;
     /// Floats in a vector.
@@ -55,6 +58,15 @@ pub(crate) trait Simd: Copy + Send + Sync {
     /// # Safety
     /// They must be writable.
     unsafe fn store(self, to: *mut f32, vector: Self::Vector);
+
+    /// The floats of a vector, followed by zeros.
+    #[inline(always)]
+    fn to_array(self, vector: Self::Vector) -> [f32; MAXIMUM_LANES] {
+        let mut floats = [0.0; MAXIMUM_LANES];
+        // SAFETY: a vector has at most `MAXIMUM_LANES` floats.
+        unsafe { self.store(floats.as_mut_ptr(), vector) };
+        floats
+    }
 
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn subtract(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;

@@ -13,7 +13,8 @@ fn lanes(of: impl FnMut(usize) -> f32) -> [f32; LANES] {
     std::array::from_fn(of)
 }
 
-impl Simd for Scalar {
+// SAFETY: a vector is an array of `LANES` floats, and `load` and `store` read and write one array.
+unsafe impl Simd for Scalar {
     type Vector = [f32; LANES];
     const LANES: usize = LANES;
     const TILE_ROWS: usize = 4;
@@ -30,13 +31,13 @@ impl Simd for Scalar {
 
     #[inline(always)]
     unsafe fn load(self, from: *const f32) -> Self::Vector {
-        // SAFETY: the caller vouches for `LANES` floats; arrays of floats are aligned as floats are.
+        // SAFETY: the caller promises `LANES` readable floats; an array of floats has the alignment of a float.
         unsafe { from.cast::<[f32; LANES]>().read() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32, vector: Self::Vector) {
-        // SAFETY: the caller vouches for `LANES` floats; arrays of floats are aligned as floats are.
+        // SAFETY: the caller promises `LANES` writable floats; an array of floats has the alignment of a float.
         unsafe { to.cast::<[f32; LANES]>().write(vector) }
     }
 
