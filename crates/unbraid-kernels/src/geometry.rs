@@ -53,28 +53,35 @@ impl Layer {
     pub(crate) const fn weights(&self) -> usize {
         self.coarse.channels * self.fine.channels * self.filter.size[0] * self.filter.size[1]
     }
-}
 
-/// Pixels of a convolution's output along one axis, or nothing if the kernel is larger than the padded image.
-pub(crate) const fn contracted(size: usize, kernel: usize, stride: usize, padding: usize) -> Option<usize> {
-    match (size + 2 * padding).checked_sub(kernel) {
-        Some(room) => Some(room / stride + 1),
-        None => None,
+    /// Floats in a batch of images.
+    ///
+    /// # Panics
+    /// If their number overflows.
+    pub(crate) fn batch_len(&self, image: Image) -> usize {
+        self.batch.checked_mul(image.len()).expect("a batch that fits into memory")
     }
 }
 
-/// Pixels of a transposed convolution's output along one axis, or nothing if the padding leaves none.
-pub(crate) const fn expanded(
+/// Pixels of a convolution's output along one axis, or `None` if the kernel is larger than the padded image or if the
+/// size of the padded image overflows.
+pub(crate) fn contracted(size: usize, kernel: usize, stride: usize, padding: usize) -> Option<usize> {
+    let padded = size.checked_add(padding.checked_mul(2)?)?;
+    Some(padded.checked_sub(kernel)? / stride + 1)
+}
+
+/// Pixels of a transposed convolution's output along one axis, or `None` if the padding leaves none or if a size
+/// overflows.
+pub(crate) fn expanded(
     size: usize,
     kernel: usize,
     stride: usize,
     padding: usize,
     output_padding: usize,
 ) -> Option<usize> {
-    match ((size - 1) * stride + kernel + output_padding).checked_sub(2 * padding) {
-        None | Some(0) => None,
-        some => some,
-    }
+    let last = size.checked_sub(1)?.checked_mul(stride)?;
+    let padded = last.checked_add(kernel)?.checked_add(output_padding)?;
+    padded.checked_sub(padding.checked_mul(2)?).filter(|pixels| *pixels > 0)
 }
 
 #[cfg(test)]
@@ -89,5 +96,13 @@ mod tests {
         assert_eq!(expanded(4, 4, 2, 1, 0), Some(8));
         assert_eq!(expanded(3, 3, 2, 1, 1), Some(6));
         assert_eq!(expanded(1, 1, 1, 1, 0), None);
+    }
+
+    #[test]
+    fn sizes_that_overflow_are_refused() {
+        assert_eq!(contracted(8, 3, 1, usize::MAX / 2), None);
+        assert_eq!(contracted(8, 3, 1, usize::MAX), None);
+        assert_eq!(expanded(3, 3, usize::MAX, 1, 0), None);
+        assert_eq!(expanded(0, 3, 2, 0, 0), None);
     }
 }

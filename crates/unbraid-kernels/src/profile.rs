@@ -60,10 +60,10 @@ impl LayerShape {
         let direction = if self.transposed { Direction::Expand } else { Direction::Contract };
         let (from, to) =
             if self.transposed { (layer.coarse, layer.fine) } else { (layer.fine, layer.coarse) };
-        let input = &pattern(layer.batch * from.len());
+        let input = &pattern(layer.batch_len(from));
         let weights = &pattern(layer.weights());
         let bias = &pattern(to.channels);
-        let gradient = &pattern(layer.batch * to.len());
+        let gradient = &pattern(layer.batch_len(to));
         let run_forward =
             || forward(Forward { layer, direction, relu: true, input, weights, bias: Some(bias) });
         let output = run_forward();

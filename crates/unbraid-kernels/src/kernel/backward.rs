@@ -100,8 +100,8 @@ impl Kernel for Backward<'_> {
             Direction::Expand => Side { image: layer.coarse, padded: layer.coarse, before: [0, 0] },
         };
         assert_eq!(self.weights.len(), layer.weights(), "weights");
-        assert_eq!(self.gradient.len(), layer.batch * gradient_side.image.len(), "gradient of the output");
-        assert_eq!(self.input.len(), layer.batch * input_side.image.len(), "input images");
+        assert_eq!(self.gradient.len(), layer.batch_len(gradient_side.image), "gradient of the output");
+        assert_eq!(self.input.len(), layer.batch_len(input_side.image), "input images");
         let fine_side = if self.direction == Direction::Contract { input_side } else { gradient_side };
         let offsets = fine_offsets(layer, fine_side.padded.row());
 

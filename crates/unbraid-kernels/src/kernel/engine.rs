@@ -34,6 +34,9 @@ pub(crate) fn plan(layer: &Layer, direction: Direction) -> Plan {
 
 impl Engine {
     /// Prepares the weights, `[coarse, fine, kernel height, kernel width]`, and the bias.
+    ///
+    /// # Panics
+    /// If their lengths do not fit the layer.
     pub(crate) fn new(
         layer: &Layer,
         direction: Direction,
@@ -42,6 +45,8 @@ impl Engine {
         bias: Option<&[f32]>,
     ) -> Self {
         let plan = plan(layer, direction);
+        assert_eq!(weights.len(), layer.weights(), "weights");
+        assert!(bias.is_none_or(|bias| bias.len() == plan.shapes().target.channels), "bias");
         let way = if direction == Direction::Expand && 2 * layer.fine.channels <= lanes {
             Way::Taps(Taps::new(&plan, layer, lanes, weights, bias))
         } else {

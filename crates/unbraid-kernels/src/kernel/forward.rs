@@ -32,17 +32,15 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
-        assert_eq!(self.weights.len(), self.layer.weights(), "weights");
         let engine = Engine::new(self.layer, self.direction, S::LANES, self.weights, self.bias);
         let Shapes { source, padded, before, target } = engine.plan.shapes();
-        let batch = self.layer.batch;
-        assert_eq!(self.input.len(), batch * source.len(), "input images");
-        assert!(self.bias.is_none_or(|bias| bias.len() == target.channels), "bias");
+        assert_eq!(self.input.len(), self.layer.batch_len(source), "input images");
 
-        let mut output = Vec::with_capacity(batch * target.len());
-        let images = group(padded.len(), images_in_part(batch, self.weights.len()));
+        let output_length = self.layer.batch_len(target);
+        let mut output = Vec::with_capacity(output_length);
+        let images = group(padded.len(), images_in_part(self.layer.batch, self.weights.len()));
         let engine = engine.for_images(images);
-        output.spare_capacity_mut()[..batch * target.len()]
+        output.spare_capacity_mut()[..output_length]
             .par_chunks_mut(images * target.len())
             .zip(self.input.par_chunks(images * source.len()))
             .for_each(|(target, input)| {
@@ -56,7 +54,7 @@ impl Kernel for Forward<'_> {
             });
         // SAFETY: input and output have as many images, so they are cut into as many chunks, and `Engine::run` writes
         // every float of its chunk.
-        unsafe { output.set_len(batch * target.len()) };
+        unsafe { output.set_len(output_length) };
         output
     }
 }

@@ -8,7 +8,7 @@ use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 use crate::geometry::{Filter, Image, Layer, contracted, expanded};
 use crate::kernel::Direction;
 use crate::ops::extension::{LayerBackend, LayerOptions};
-use crate::ops::{is_flex_cpu, use_own_kernels};
+use crate::ops::use_own_kernels;
 
 /// What follows the sum of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub fn conv2d(
     options: Conv2dOptions,
 ) -> Tensor<4> {
     let layer = convolution_layer(&input, &weight, bias.as_ref(), options);
-    if use_own_kernels(&input) {
+    if all_use_own_kernels(&input, &weight, bias.as_ref()) {
         own(input, weight, bias, layer, Direction::Contract, options.activation)
     } else {
         conv2d_reference(input, weight, bias, options)
@@ -104,7 +104,7 @@ pub fn conv_transpose2d(
     options: Conv2dOptions,
 ) -> Tensor<4> {
     let layer = transposed_layer(&input, &weight, bias.as_ref(), options);
-    if use_own_kernels(&input) {
+    if all_use_own_kernels(&input, &weight, bias.as_ref()) {
         own(input, weight, bias, layer, Direction::Expand, options.activation)
     } else {
         conv_transpose2d_reference(input, weight, bias, options)
@@ -141,6 +141,10 @@ fn finish(output: Tensor<4>, options: Conv2dOptions) -> Tensor<4> {
     }
 }
 
+fn all_use_own_kernels(input: &Tensor<4>, weight: &Tensor<4>, bias: Option<&Tensor<1>>) -> bool {
+    use_own_kernels(input) && use_own_kernels(weight) && bias.is_none_or(use_own_kernels)
+}
+
 fn own(
     input: Tensor<4>,
     weight: Tensor<4>,
@@ -153,7 +157,6 @@ fn own(
         Direction::Contract => layer.coarse.channels,
         Direction::Expand => layer.fine.channels,
     };
-    debug_assert!(is_flex_cpu(&input));
     let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &input.device()));
     let options = LayerOptions { layer, direction, relu: activation == Activation::Relu };
     Tensor::from_dispatch(<burn::backend::Dispatch as LayerBackend>::unbraid_layer(
@@ -179,6 +182,7 @@ fn convolution_layer(
         input.dims(),
         weight.dims(),
     );
+    check_extents("conv2d", input, weight);
     check_bias("conv2d", bias, out);
     let size =
         |axis: usize, size| contracted(size, filter.size[axis], filter.stride[axis], filter.padding[axis]);
@@ -218,6 +222,7 @@ fn transposed_layer(
         options.output_padding,
         options.stride,
     );
+    check_extents("conv_transpose2d", input, weight);
     check_bias("conv_transpose2d", bias, out);
     let size = |axis: usize, size| {
         let output_padding = options.output_padding[axis];
@@ -244,8 +249,16 @@ fn checked_filter(name: &str, size: [usize; 2], options: Conv2dOptions) -> Filte
         "{name}: the stride {:?} has a zero",
         options.stride
     );
-    assert!(size.iter().all(|size| *size > 0), "{name}: the kernel {size:?} has no extent");
     Filter { size, stride: options.stride, padding: options.padding }
+}
+
+/// Only the batch may be empty.
+fn check_extents(name: &str, input: &Tensor<4>, weight: &Tensor<4>) {
+    let (input, weight) = (input.dims(), weight.dims());
+    assert!(
+        input[1..].iter().chain(&weight).all(|length| *length > 0),
+        "{name}: the input {input:?} (NHWC) or the weight {weight:?} has an axis of length 0",
+    );
 }
 
 fn check_bias(name: &str, bias: Option<&Tensor<1>>, channels: usize) {

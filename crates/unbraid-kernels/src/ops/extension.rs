@@ -36,6 +36,9 @@ pub(crate) trait LayerBackend: Backend {
     fn unbraid_bernoulli(logits: FloatTensor<Self>, targets: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
+/// Why a contiguous tensor can be read as a slice of floats.
+const SINGLE_PRECISION: &str = "single precision, checked before the operation was chosen";
+
 /// A tensor of the CPU backend.
 type FlexTensor = FloatTensor<Flex>;
 
@@ -45,9 +48,7 @@ fn with_floats<T>(tensor: &FlexTensor, work: impl FnOnce(&[f32]) -> T) -> T {
         Some(floats) => work(floats),
         None => {
             let ordered = tensor.to_contiguous();
-            work(
-                ordered.as_slice::<f32>().expect("single precision, checked before the operation was chosen"),
-            )
+            work(ordered.as_slice::<f32>().expect(SINGLE_PRECISION))
         }
     }
 }
@@ -125,6 +126,7 @@ impl Backward<Flex, 3> for LayerBackward {
         let LayerState { input, weight, output, options } = ops.state;
         let LayerOptions { layer, direction, .. } = options;
         let output = output.map(|output| output.to_contiguous());
+        let output = output.as_ref().map(|output| output.as_slice::<f32>().expect(SINGLE_PRECISION));
         let gradients = with_floats(&gradient, |gradient| {
             with_floats(&input, |input| {
                 with_floats(&weight, |weights| {
@@ -133,7 +135,7 @@ impl Backward<Flex, 3> for LayerBackward {
                         direction,
                         input,
                         weights,
-                        output: output.as_ref().and_then(|output| output.as_slice::<f32>()),
+                        output,
                         gradient,
                         needs_input: input_node.is_some(),
                         needs_weights: weight_node.is_some(),
