@@ -41,12 +41,12 @@ pub fn bernoulli_loss<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> 
             targets.into_dispatch(),
         ))
     } else {
-        bernoulli_loss_reference(logits, targets)
+        by_burn(logits, targets)
     }
 }
 
-/// [`bernoulli_loss`] by burn's own operations, on any device.
-pub fn bernoulli_loss_reference<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<1> {
+/// [`bernoulli_loss`] with burn's own operations, on any device.
+fn by_burn<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<1> {
     let rows = logits.dims()[0];
     let columns = logits.dims()[1..].iter().product::<usize>();
     let losses = softplus(logits.clone(), 1.0) - targets.detach() * logits;

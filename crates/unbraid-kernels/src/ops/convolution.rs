@@ -10,50 +10,29 @@ use crate::kernel::Direction;
 use crate::ops::extension::{LayerBackend, LayerOptions};
 use crate::ops::use_own_kernels;
 
-/// What follows the sum of a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activation {
-    /// Nothing.
-    #[default]
-    None,
-    /// `max(0, x)`, computed while the sum is still in a register.
-    Relu,
-}
-
-/// Movement of the window and what follows; pairs are `[vertical, horizontal]`.
+/// Stride, padding and activation of a convolution; pairs are `[vertical, horizontal]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conv2dOptions {
     /// Pixels between neighbouring windows.
     pub stride: [usize; 2],
-    /// Zeros around the finer image.
+    /// Rows and columns of zeros on each side of the input of a convolution; a transposed convolution cuts as many off
+    /// its output.
     pub padding: [usize; 2],
     /// Rows and columns added at the end of a transposed convolution's output; a convolution ignores it.
     pub output_padding: [usize; 2],
-    /// What follows the sum.
-    pub activation: Activation,
+    /// Whether `max(0, x)` is applied to the output, while it is still in a register.
+    pub relu: bool,
 }
 
 impl Conv2dOptions {
-    /// The same stride and padding in both directions, no activation.
+    /// The same stride and padding in both directions, no output padding, no ReLU.
     pub const fn new(stride: usize, padding: usize) -> Self {
-        Self {
-            stride: [stride; 2],
-            padding: [padding; 2],
-            output_padding: [0; 2],
-            activation: Activation::None,
-        }
+        Self { stride: [stride; 2], padding: [padding; 2], output_padding: [0; 2], relu: false }
     }
 
-    /// The same, followed by a ReLU.
-    pub const fn with_relu(mut self) -> Self {
-        self.activation = Activation::Relu;
-        self
-    }
-
-    /// The same with rows and columns added to a transposed convolution's output.
-    pub const fn with_output_padding(mut self, padding: [usize; 2]) -> Self {
-        self.output_padding = padding;
-        self
+    /// The same options with a ReLU.
+    pub const fn with_relu(self) -> Self {
+        Self { relu: true, ..self }
     }
 }
 
@@ -83,9 +62,9 @@ pub fn conv2d(
 ) -> Tensor<4> {
     let layer = convolution_layer(&input, &weight, bias.as_ref(), options);
     if all_use_own_kernels(&input, &weight, bias.as_ref()) {
-        own(input, weight, bias, layer, Direction::Contract, options.activation)
+        own(input, weight, bias, layer, Direction::Contract, options.relu)
     } else {
-        conv2d_reference(input, weight, bias, options)
+        conv2d_by_burn(input, weight, bias, options)
     }
 }
 
@@ -105,14 +84,14 @@ pub fn conv_transpose2d(
 ) -> Tensor<4> {
     let layer = transposed_layer(&input, &weight, bias.as_ref(), options);
     if all_use_own_kernels(&input, &weight, bias.as_ref()) {
-        own(input, weight, bias, layer, Direction::Expand, options.activation)
+        own(input, weight, bias, layer, Direction::Expand, options.relu)
     } else {
-        conv_transpose2d_reference(input, weight, bias, options)
+        conv_transpose2d_by_burn(input, weight, bias, options)
     }
 }
 
-/// [`conv2d`] by burn's own operations, on any device: what the kernels are measured against.
-pub fn conv2d_reference(
+/// [`conv2d`] with burn's own operations, on any device.
+fn conv2d_by_burn(
     input: Tensor<4>,
     weight: Tensor<4>,
     bias: Option<Tensor<1>>,
@@ -122,8 +101,8 @@ pub fn conv2d_reference(
     finish(module::conv2d(input.permute([0, 3, 1, 2]), weight, bias, burn), options)
 }
 
-/// [`conv_transpose2d`] by burn's own operations, on any device: what the kernels are measured against.
-pub fn conv_transpose2d_reference(
+/// [`conv_transpose2d`] with burn's own operations, on any device.
+fn conv_transpose2d_by_burn(
     input: Tensor<4>,
     weight: Tensor<4>,
     bias: Option<Tensor<1>>,
@@ -135,10 +114,7 @@ pub fn conv_transpose2d_reference(
 
 fn finish(output: Tensor<4>, options: Conv2dOptions) -> Tensor<4> {
     let output = output.permute([0, 2, 3, 1]);
-    match options.activation {
-        Activation::None => output,
-        Activation::Relu => relu(output),
-    }
+    if options.relu { relu(output) } else { output }
 }
 
 fn all_use_own_kernels(input: &Tensor<4>, weight: &Tensor<4>, bias: Option<&Tensor<1>>) -> bool {
@@ -151,14 +127,14 @@ fn own(
     bias: Option<Tensor<1>>,
     layer: Layer,
     direction: Direction,
-    activation: Activation,
+    relu: bool,
 ) -> Tensor<4> {
     let channels = match direction {
         Direction::Contract => layer.coarse.channels,
         Direction::Expand => layer.fine.channels,
     };
     let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &input.device()));
-    let options = LayerOptions { layer, direction, relu: activation == Activation::Relu };
+    let options = LayerOptions { layer, direction, relu };
     Tensor::from_dispatch(<burn::backend::Dispatch as LayerBackend>::unbraid_layer(
         input.into_dispatch(),
         weight.into_dispatch(),

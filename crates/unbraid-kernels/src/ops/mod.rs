@@ -7,10 +7,8 @@ mod extension;
 use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
 
-pub use bernoulli::{bernoulli_loss, bernoulli_loss_reference};
-pub use convolution::{
-    Activation, Conv2dOptions, conv_transpose2d, conv_transpose2d_reference, conv2d, conv2d_reference,
-};
+pub use bernoulli::bernoulli_loss;
+pub use convolution::{Conv2dOptions, conv_transpose2d, conv2d};
 
 /// Whether the kernels of this crate support the tensor: single precision on the flex CPU device, with or without
 /// automatic differentiation.

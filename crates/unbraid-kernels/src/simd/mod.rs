@@ -15,7 +15,7 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
-pub use choice::{InstructionSet, UnavailableInstructionSet};
+pub use choice::{InstructionSet, InstructionSetError};
 
 /// The tallest register tile of any instruction set; see [`Simd::TILE_ROWS`].
 pub(crate) const MAXIMUM_TILE_ROWS: usize = 12;
