@@ -1,9 +1,8 @@
 //! Adam against steps worked out by hand.
 
-mod common;
-
-use common::on_every_instruction_set;
 use unbraid_kernels::{AdamStep, adam_step};
+
+use crate::common::on_every_instruction_set;
 
 fn settings(step: u64) -> AdamStep {
     AdamStep { learning_rate: 0.1, beta1: 0.5, beta2: 0.75, epsilon: 0.0, step }
