@@ -87,7 +87,7 @@ impl Products<'_> {
         let mut fine_offsets = [0; ROWS];
         fine_offsets.copy_from_slice(&self.fine_offsets[first..first + ROWS]);
         simd.vectorize(OuterTile::<ROWS, VECTORS> {
-            pixels: Pixels { images: self.image_count, rows: coarse.height, columns: coarse.width },
+            pixels: Pixels { image_count: self.image_count, rows: coarse.height, columns: coarse.width },
             fine: self.fine.values,
             fine_strides: Strides {
                 image: self.fine.image.len(),

@@ -73,7 +73,7 @@ fn check_size(image: ImageShape, image_count: usize) {
 }
 
 impl Plan {
-    /// Coarse images from fine ones.
+    /// Coarse images from fine images.
     pub(crate) fn contract(layer: &Layer) -> Self {
         let taps = layer.filter.size[0] * layer.filter.size[1];
         Self::new(
@@ -85,7 +85,7 @@ impl Plan {
         )
     }
 
-    /// Fine images from coarse ones.
+    /// Fine images from coarse images.
     pub(crate) fn expand(layer: &Layer) -> Self {
         let taps = layer.filter.size[0] * layer.filter.size[1];
         Self::new(
@@ -114,7 +114,7 @@ impl Plan {
         )
     }
 
-    /// Lists the pixels of at least `image_count` images that lie one after another.
+    /// Lists the pixels of at least `image_count` images.
     pub(crate) fn repeat(&mut self, image_count: usize) {
         check_size(self.shapes.padded, image_count);
         check_size(self.shapes.target, image_count);

@@ -41,7 +41,7 @@ pub(crate) struct WindowTile<'a, const ROWS: usize, const VECTORS: usize> {
 }
 
 impl<'a, const ROWS: usize, const VECTORS: usize> WindowTile<'a, ROWS, VECTORS> {
-    /// A tile that checks everything but the offsets, which are too many to check for every tile.
+    /// The tile itself checks everything but the offsets; to check those for every tile would take too long.
     ///
     /// # Safety
     /// * `offset + row * row_stride + run <= source.images.len()` for each of `source.offsets` and each `row < rows`.
@@ -127,10 +127,10 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
     }
 }
 
-/// The pixels of a sum: `images` images of `rows` rows of `columns` pixels.
+/// The pixels of a sum: `image_count` images of `rows` rows of `columns` pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pixels {
-    pub(crate) images: usize,
+    pub(crate) image_count: usize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
 }
@@ -146,7 +146,7 @@ pub(crate) struct Strides {
 impl Strides {
     /// Distance from the first pixel to the last. It saturates, so a distance that overflows is outside every array.
     fn span(&self, pixels: Pixels) -> usize {
-        [(pixels.images, self.image), (pixels.rows, self.row), (pixels.columns, self.column)]
+        [(pixels.image_count, self.image), (pixels.rows, self.row), (pixels.columns, self.column)]
             .into_iter()
             .map(|(count, stride)| (count - 1).saturating_mul(stride))
             .fold(0, usize::saturating_add)
@@ -202,8 +202,8 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
     fn run<S: Simd>(mut self, simd: S) {
         const { assert!(ROWS > 0) };
         let width = VECTORS * S::LANES;
-        let Pixels { images, rows, columns } = self.pixels;
-        assert!(images > 0 && rows > 0 && columns > 0, "no pixels");
+        let Pixels { image_count, rows, columns } = self.pixels;
+        assert!(image_count > 0 && rows > 0 && columns > 0, "no pixels");
         assert!(
             self.coarse_strides.span(self.pixels).saturating_add(width) <= self.coarse.len(),
             "coarse images"
@@ -229,7 +229,7 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
                 start
             }
         };
-        for image in 0..images {
+        for image in 0..image_count {
             for row in 0..rows {
                 let fine = image * self.fine_strides.image + row * self.fine_strides.row;
                 let coarse = image * self.coarse_strides.image + row * self.coarse_strides.row;

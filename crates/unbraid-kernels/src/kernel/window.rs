@@ -29,7 +29,7 @@ impl Kernel for Windows<'_> {
         assert!(self.target.len() == self.image_count * target.len(), "target images");
         for phase in 0..self.plan.phases().len() {
             for panel in panels(target.channels, S::LANES) {
-                // SAFETY: the lengths are checked above.
+                // SAFETY: the lengths are checked above, and the panel is one of the target's.
                 unsafe {
                     match panel.vectors {
                         1 => self.panel::<S, 1>(simd, phase, panel),
@@ -46,7 +46,7 @@ impl Windows<'_> {
     /// Computes all pixels of a phase for the channels of one panel, in tiles of nearly equal height.
     ///
     /// # Safety
-    /// `source` and `target` have all images, the plan lists their pixels, and `panel` is a panel of their channels.
+    /// `source` and `target` have all images, the plan lists their pixels, and `panel` is one of the target's.
     #[inline(always)]
     unsafe fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, number: usize, panel: Panel) {
         let phase = &self.plan.phases()[number];
