@@ -1,68 +1,35 @@
 //! The convolutions against burn's own, forward and all gradients.
 
-mod common;
+use unbraid_kernels::Conv2dOptions;
 
-use common::{Case, Numbers, Operation, on_every_instruction_set};
-use unbraid_kernels::{
-    Conv2dOptions, conv_transpose2d, conv_transpose2d_reference, conv2d, conv2d_reference,
-};
+use crate::common::{Case, Generator, on_every_instruction_set};
 
 const CHANNELS: [usize; 7] = [1, 3, 16, 17, 32, 50, 64];
 
-fn case(
-    transposed: bool,
-    [batch, height, width]: [usize; 3],
-    [input, output]: [usize; 2],
-    [kernel_height, kernel_width]: [usize; 2],
-    options: Conv2dOptions,
-    draw: fn(&mut Numbers, usize) -> Vec<f32>,
-) -> Case {
-    let mut numbers = Numbers((batch * height * width + input * output + kernel_height) as u64);
-    let weight_shape = match transposed {
-        false => [output, input, kernel_height, kernel_width],
-        true => [input, output, kernel_height, kernel_width],
-    };
-    Case {
-        input_shape: [batch, height, width, input],
-        weight_shape,
-        output_channels: output,
-        options,
-        input: draw(&mut numbers, batch * height * width * input),
-        weight: draw(&mut numbers, weight_shape.iter().product()),
-        bias: draw(&mut numbers, output),
-        // A prime length, so that the pattern does not align with any shape.
-        upstream: draw(&mut numbers, 9973),
-    }
-}
-
-fn operations(transposed: bool) -> (Operation, Operation) {
-    if transposed { (conv_transpose2d, conv_transpose2d_reference) } else { (conv2d, conv2d_reference) }
-}
-
-/// The values make every sum exact (see `Numbers::quarters`), so the two paths must agree to the last bit.
-fn assert_exactly_equal(cases: &[(bool, Case)]) {
-    let expected: Vec<_> =
-        cases.iter().map(|(transposed, case)| case.run(operations(*transposed).1)).collect();
+/// The values make every sum exact (see `Generator::quarters`), so the two paths must agree to the last bit.
+fn assert_exactly_equal(cases: &[Case]) {
+    let expected: Vec<_> = cases.iter().map(Case::run_by_burn).collect();
     on_every_instruction_set(|set| {
-        for ((transposed, case), expected) in cases.iter().zip(&expected) {
-            let found = case.run(operations(*transposed).0);
+        for (case, expected) in cases.iter().zip(&expected) {
+            let found = case.run();
             let name = format!(
-                "{set}, transposed {transposed}, input {:?}, weight {:?}, {:?}",
-                case.input_shape, case.weight_shape, case.options
+                "{set}, transposed {}, input {:?}, weight {:?}, {:?}",
+                case.transposed, case.input_shape, case.weight_shape, case.options
             );
             assert_eq!(found.shape, expected.shape, "{name}");
-            for ((part, found), (_, expected)) in found.parts().into_iter().zip(expected.parts()) {
+            for ((array, found), (_, expected)) in found.arrays().into_iter().zip(expected.arrays()) {
+                assert_eq!(found.len(), expected.len(), "{name}: {array}");
                 let wrong = found.iter().zip(expected).position(|(found, expected)| found != expected);
-                if let Some(place) = wrong {
-                    panic!("{name}: {part}[{place}] is {}, not {}", found[place], expected[place]);
+                if let Some(index) = wrong {
+                    panic!("{name}: {array}[{index}] is {}, not {}", found[index], expected[index]);
                 }
             }
         }
     });
 }
 
-/// A Latin square: every window (kernel, stride and padding) meets every number of input channels and every number of
-/// output channels, and every pair of channels occurs; image sizes, batches and the ReLU go round beside them.
+/// A Latin square: every window (kernel, stride and padding) occurs with every number of input channels and with every
+/// number of output channels, and every pair of channels occurs. Image sizes, batch sizes and the ReLU alternate.
 #[test]
 fn exactly_as_burn_over_channels_kernels_strides_and_paddings() {
     let windows = (1..=5)
@@ -76,45 +43,46 @@ fn exactly_as_burn_over_channels_kernels_strides_and_paddings() {
             let channels = [CHANNELS[column], CHANNELS[(row + column) % CHANNELS.len()]];
             let number = row * CHANNELS.len() + column;
             let [height, width] = sizes[number % sizes.len()];
-            let batch = [1, 2, 1, 3, 65][number % 5];
-            // A batch of 65 with the largest numbers of channels is left to the next test: burn takes its time.
-            let batch = if channels[0] * channels[1] > 1000 { batch.min(3) } else { batch };
+            let batch_size = [1, 2, 1, 3, 65][number % 5];
+            // The next test has batches of 65 with many channels, where burn is slow.
+            let batch_size = if channels[0] * channels[1] > 1000 { batch_size.min(3) } else { batch_size };
             let mut options = Conv2dOptions::new(stride, padding);
             if !number.is_multiple_of(3) {
                 options = options.with_relu();
             }
             for transposed in [false, true] {
-                let shape = [batch, height, width];
-                let case = case(transposed, shape, channels, [kernel; 2], options, Numbers::quarters);
-                cases.push((transposed, case));
+                let shape = [batch_size, height, width];
+                cases.push(Case::new(transposed, shape, channels, [kernel; 2], options, Generator::quarters));
             }
         }
     }
     assert_exactly_equal(&cases);
 }
 
-/// The layers of the networks themselves, at a batch that no part or group divides.
+/// The layers of the networks, with a batch size that is not a multiple of any part or group.
 #[test]
 fn exactly_as_burn_on_the_layers_of_the_networks() {
     let mut cases = Vec::new();
     for (size, fine, coarse) in [(32, 1, 32), (16, 3, 32), (16, 32, 32), (8, 32, 64), (8, 64, 64)] {
         for (kernel, padding) in [(4, 1), (2, 0)] {
             let options = Conv2dOptions::new(2, padding).with_relu();
-            let convolution =
-                case(false, [65, size, size], [fine, coarse], [kernel; 2], options, Numbers::quarters);
-            let transposed =
-                case(true, [65, size / 2, size / 2], [coarse, fine], [kernel; 2], options, Numbers::quarters);
-            cases.extend([(false, convolution), (true, transposed)]);
+            for (transposed, size, channels) in
+                [(false, size, [fine, coarse]), (true, size / 2, [coarse, fine])]
+            {
+                let shape = [65, size, size];
+                cases.push(Case::new(transposed, shape, channels, [kernel; 2], options, Generator::quarters));
+            }
         }
     }
     assert_exactly_equal(&cases);
 }
 
-/// Kernels, strides and paddings that differ between the axes, kernels smaller than the stride, padding beyond the
+/// Kernels, strides and paddings that differ between the axes, kernels smaller than the stride, padding larger than the
 /// kernel, output padding, single pixels.
 #[test]
-fn exactly_as_burn_in_the_corners() {
+fn exactly_as_burn_in_corner_cases() {
     let options = |stride, padding| Conv2dOptions { stride, padding, ..Conv2dOptions::new(1, 0) };
+    let with_output_padding = |options, output_padding| Conv2dOptions { output_padding, ..options };
     let convolutions = [
         ([2, 9, 7], [3, 17], [3, 5], options([2, 1], [1, 2])),
         ([2, 9, 7], [17, 3], [5, 2], options([1, 3], [0, 1])),
@@ -129,48 +97,47 @@ fn exactly_as_burn_in_the_corners() {
         ([2, 4, 5], [17, 3], [1, 2], options([2, 3], [0, 0])),
         ([1, 1, 1], [5, 4], [4, 4], options([1, 1], [0, 0])),
         ([1, 1, 1], [5, 1], [3, 3], options([2, 2], [1, 1])),
-        ([3, 6, 6], [4, 40], [3, 3], options([2, 2], [1, 1]).with_output_padding([1, 1])),
-        ([2, 3, 4], [6, 2], [5, 4], options([3, 3], [2, 1]).with_output_padding([2, 0])),
+        ([3, 6, 6], [4, 40], [3, 3], with_output_padding(options([2, 2], [1, 1]), [1, 1])),
+        ([2, 3, 4], [6, 2], [5, 4], with_output_padding(options([3, 3], [2, 1]), [2, 0])),
     ];
     let cases: Vec<_> = convolutions
         .into_iter()
         .map(|arguments| (false, arguments))
         .chain(transposed.into_iter().map(|arguments| (true, arguments)))
         .flat_map(|(transposed, (shape, channels, kernel, options))| {
-            [options, options.with_relu()].map(|options| {
-                (transposed, case(transposed, shape, channels, kernel, options, Numbers::quarters))
-            })
+            [options, options.with_relu()]
+                .map(|options| Case::new(transposed, shape, channels, kernel, options, Generator::quarters))
         })
         .collect();
     assert_exactly_equal(&cases);
 }
 
-/// With arbitrary digits the two paths add in different orders. Rounding errors of a sum of n terms grow like a random
-/// walk: a few times sqrt(n) half-units of the sum of the terms' absolute values. That sum comes from burn, run on the
-/// absolute values.
+/// With arbitrary digits, the order of the additions matters. The rounding error of a sum of n terms grows like a random
+/// walk: a few times sqrt(n) half-units of the sum of the absolute values. That sum comes from burn, run on the absolute
+/// values.
 #[test]
 fn close_to_burn_with_arbitrary_values() {
     on_every_instruction_set(|set| {
         for transposed in [false, true] {
             let shape = if transposed { [5, 8, 8] } else { [5, 16, 16] };
-            let signed = case(transposed, shape, [32, 48], [4, 4], Conv2dOptions::new(2, 1), Numbers::floats);
+            let options = Conv2dOptions::new(2, 1);
+            let signed = Case::new(transposed, shape, [32, 48], [4, 4], options, Generator::floats);
             let absolute = |values: &[f32]| values.iter().map(|value| value.abs()).collect::<Vec<_>>();
             let sizes = Case {
                 input: absolute(&signed.input),
                 weight: absolute(&signed.weight),
                 bias: absolute(&signed.bias),
-                upstream: absolute(&signed.upstream),
+                output_gradient: absolute(&signed.output_gradient),
                 ..signed.clone()
             };
-            let (own, reference) = operations(transposed);
-            let (found, expected, sizes) = (signed.run(own), signed.run(reference), sizes.run(reference));
+            let (found, expected, sizes) = (signed.run(), signed.run_by_burn(), sizes.run_by_burn());
             // No sum here has more terms than this: 5 images of 16 x 16 pixels, or 4 x 4 taps of 48 channels.
             let tolerance = 4.0 * 1280f32.sqrt() * f32::EPSILON;
-            let parts = found.parts().into_iter().zip(expected.parts()).zip(sizes.parts());
-            for (((part, found), (_, expected)), (_, sizes)) in parts {
-                for (place, ((found, expected), size)) in found.iter().zip(expected).zip(sizes).enumerate() {
+            let arrays = found.arrays().into_iter().zip(expected.arrays()).zip(sizes.arrays());
+            for (((array, found), (_, expected)), (_, sizes)) in arrays {
+                for (index, ((found, expected), size)) in found.iter().zip(expected).zip(sizes).enumerate() {
                     let error = (found - expected).abs();
-                    assert!(error <= tolerance * size, "{set}: {part}[{place}] is {found}, not {expected}");
+                    assert!(error <= tolerance * size, "{set}: {array}[{index}] is {found}, not {expected}");
                 }
             }
         }

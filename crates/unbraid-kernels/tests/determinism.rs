@@ -1,46 +1,35 @@
 //! The number of threads changes no bit of any result.
 
-mod common;
-
 use burn::tensor::Device;
-use common::{Case, Numbers, Operation, Outcome, on_every_instruction_set, tensor, values};
-use unbraid_kernels::{Conv2dOptions, bernoulli_loss, conv_transpose2d, conv2d};
+use unbraid_kernels::{Conv2dOptions, bernoulli_loss};
+
+use crate::common::{Case, Generator, LayerResults, on_every_instruction_set, tensor, values};
 
 fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)
 }
 
-fn bits(outcome: &Outcome) -> Vec<Vec<u32>> {
-    outcome.parts().iter().map(|(_, part)| part.iter().map(|value| value.to_bits()).collect()).collect()
+fn bits(results: &LayerResults) -> Vec<Vec<u32>> {
+    results.arrays().iter().map(|(_, array)| array.iter().map(|value| value.to_bits()).collect()).collect()
 }
 
 #[test]
 fn layers_give_the_same_bits_for_one_two_and_three_threads() {
-    for (operation, size, [input, output], batch) in [
-        (conv2d as Operation, 32, [1, 32], 19),
-        (conv2d, 16, [32, 64], 64),
-        (conv2d, 7, [17, 50], 5),
-        (conv_transpose2d, 8, [64, 32], 64),
-        (conv_transpose2d, 16, [32, 1], 21),
-        (conv_transpose2d, 5, [3, 17], 3),
+    for (transposed, size, channels, batch_size) in [
+        (false, 32, [1, 32], 19),
+        (false, 16, [32, 64], 64),
+        (false, 7, [17, 50], 5),
+        (true, 8, [64, 32], 64),
+        (true, 16, [32, 1], 21),
+        (true, 5, [3, 17], 3),
     ] {
-        let mut numbers = Numbers(7);
-        let transposed = operation as usize == conv_transpose2d as Operation as usize;
-        let weight_shape = if transposed { [input, output, 4, 4] } else { [output, input, 4, 4] };
-        let case = Case {
-            input_shape: [batch, size, size, input],
-            weight_shape,
-            output_channels: output,
-            options: Conv2dOptions::new(2, 1).with_relu(),
-            input: numbers.floats(batch * size * size * input),
-            weight: numbers.floats(weight_shape.iter().product()),
-            bias: numbers.floats(output),
-            upstream: numbers.floats(9973),
-        };
+        let options = Conv2dOptions::new(2, 1).with_relu();
+        let shape = [batch_size, size, size];
+        let case = Case::new(transposed, shape, channels, [4, 4], options, Generator::floats);
         on_every_instruction_set(|set| {
-            let one = bits(&with_threads(1, || case.run(operation)));
+            let one = bits(&with_threads(1, || case.run()));
             for threads in [2, 3] {
-                let more = bits(&with_threads(threads, || case.run(operation)));
+                let more = bits(&with_threads(threads, || case.run()));
                 assert!(one == more, "{set}, {threads} threads, input {:?}", case.input_shape);
             }
         });
@@ -49,11 +38,11 @@ fn layers_give_the_same_bits_for_one_two_and_three_threads() {
 
 #[test]
 fn the_loss_gives_the_same_bits_for_one_two_and_three_threads() {
-    let mut numbers = Numbers(3);
+    let mut generator = Generator(3);
     let shape = [33, 21, 17, 3];
     let length = shape.iter().product();
-    let logits: Vec<_> = numbers.floats(length).iter().map(|value| 30.0 * value).collect();
-    let targets: Vec<_> = numbers.floats(length).iter().map(|value| value.abs()).collect();
+    let logits: Vec<_> = generator.floats(length).iter().map(|value| 30.0 * value).collect();
+    let targets: Vec<_> = generator.floats(length).iter().map(|value| value.abs()).collect();
     let run = || {
         let device = Device::flex().autodiff();
         let logits = tensor(logits.clone(), shape, &device).require_grad();

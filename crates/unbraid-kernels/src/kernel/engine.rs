@@ -1,4 +1,4 @@
-//! One direction of a layer made ready: plan, packed weights, and the better of the two ways to compute it.
+//! One direction of a layer, prepared: its plan, its packed weights, and the faster of two algorithms.
 
 use std::mem::MaybeUninit;
 
@@ -8,20 +8,19 @@ use crate::kernel::pack::PackedWeights;
 use crate::kernel::plan::Plan;
 use crate::kernel::taps::{Gather, Taps};
 use crate::kernel::window::Windows;
+use crate::kernel::write_only::WriteOnly;
 use crate::simd::Simd;
 
 /// Computes target images from padded source images.
 pub(crate) struct Engine {
     pub(crate) plan: Plan,
-    /// Target pixels of one image in each phase.
-    pixels: Vec<usize>,
-    way: Way,
+    algorithm: Algorithm,
 }
 
-enum Way {
-    /// Register tiles of target pixels x channels.
+enum Algorithm {
+    /// Register tiles of target pixels x channels, see [`Windows`].
     Windows(PackedWeights),
-    /// For an expansion to few channels.
+    /// For an expansion to few channels, see [`Gather`].
     Taps(Taps),
 }
 
@@ -35,6 +34,9 @@ pub(crate) fn plan(layer: &Layer, direction: Direction) -> Plan {
 
 impl Engine {
     /// Prepares the weights, `[coarse, fine, kernel height, kernel width]`, and the bias.
+    ///
+    /// # Panics
+    /// If their lengths do not fit the layer.
     pub(crate) fn new(
         layer: &Layer,
         direction: Direction,
@@ -43,56 +45,55 @@ impl Engine {
         bias: Option<&[f32]>,
     ) -> Self {
         let plan = plan(layer, direction);
-        let way = if direction == Direction::Expand && 2 * layer.fine.channels <= lanes {
-            Way::Taps(Taps::new(&plan, layer, lanes, weights, bias))
+        assert_eq!(weights.len(), layer.weights(), "weights");
+        assert!(bias.is_none_or(|bias| bias.len() == plan.shapes().target.channels), "bias");
+        let algorithm = if direction == Direction::Expand && 2 * layer.fine.channels <= lanes {
+            Algorithm::Taps(Taps::new(&plan, layer, lanes, weights, bias))
         } else {
-            Way::Windows(PackedWeights::new(&plan, lanes, weights, bias))
+            Algorithm::Windows(PackedWeights::new(&plan, lanes, weights, bias))
         };
-        let pixels = plan.phases.iter().map(|phase| phase.source_offsets.len()).collect();
-        Self { plan, pixels, way }
+        Self { plan, algorithm }
     }
 
-    /// Gets ready for at most `images` images at once.
-    pub(crate) fn for_images(mut self, images: usize) -> Self {
-        if let Way::Windows(_) = self.way {
-            self.plan.repeat(images);
+    /// Prepares for calls of [`Engine::run`] with at most `image_count` images.
+    pub(crate) fn for_images(mut self, image_count: usize) -> Self {
+        match self.algorithm {
+            Algorithm::Windows(_) => self.plan.repeat(image_count),
+            Algorithm::Taps(_) => {}
         }
         self
     }
 
-    /// Floats of working memory that [`Engine::run`] needs.
-    pub(crate) fn room(&self) -> usize {
-        match &self.way {
-            Way::Windows(_) => 0,
-            Way::Taps(taps) => taps.room(),
+    /// Floats of scratch memory that [`Engine::run`] needs.
+    pub(crate) fn scratch_len(&self) -> usize {
+        match &self.algorithm {
+            Algorithm::Windows(_) => 0,
+            Algorithm::Taps(taps) => taps.scratch_len(),
         }
     }
 
-    /// Writes the target images of `images` padded source images, no more than it is ready for.
+    /// Writes every float of `target`, the target images of `image_count` padded source images.
+    ///
+    /// # Panics
+    /// If a slice does not have the right length, or if there are more images than [`Engine::for_images`] prepared for.
     pub(crate) fn run<S: Simd>(
         &self,
         simd: S,
         relu: bool,
-        images: usize,
+        image_count: usize,
         source: &[f32],
-        room: &mut [f32],
+        scratch: &mut [f32],
         target: &mut [MaybeUninit<f32>],
     ) {
-        match &self.way {
-            Way::Windows(weights) => {
-                let (plan, pixels) = (&self.plan, &self.pixels);
-                simd.vectorize(Windows { plan, pixels, weights, relu, images, source, target });
+        assert_eq!(target.len(), image_count * self.plan.shapes().target.len(), "target images");
+        match &self.algorithm {
+            Algorithm::Windows(weights) => {
+                let (plan, target) = (&self.plan, WriteOnly::from(target));
+                simd.vectorize(Windows { plan, weights, relu, image_count, source, target });
             }
-            Way::Taps(taps) => {
-                let room = as_uninitialised(room);
-                simd.vectorize(Gather { plan: &self.plan, taps, relu, images, source, target, room });
+            Algorithm::Taps(taps) => {
+                simd.vectorize(Gather { plan: &self.plan, taps, relu, image_count, source, target, scratch });
             }
         }
     }
-}
-
-/// The same floats, to be written before they are read.
-fn as_uninitialised(floats: &mut [f32]) -> &mut [MaybeUninit<f32>] {
-    // SAFETY: the layouts are the same; whoever has this reference only ever writes initialised floats through it.
-    unsafe { &mut *(std::ptr::from_mut(floats) as *mut [MaybeUninit<f32>]) }
 }

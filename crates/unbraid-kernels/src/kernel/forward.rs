@@ -1,18 +1,16 @@
-//! The forward pass of a layer, divided among threads by images.
-
-use std::mem::MaybeUninit;
+//! The forward pass of a layer; each thread computes some of the images.
 
 use rayon::prelude::*;
 
 use crate::geometry::Layer;
 use crate::kernel::engine::Engine;
 use crate::kernel::pad::copy_padded;
-use crate::kernel::plan::Plan;
+use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
-use crate::kernel::{Direction, group, images_in_part};
+use crate::kernel::{Direction, group_size, part_size};
 use crate::simd::{InstructionSet, Kernel, Simd};
 
-/// What a forward pass needs.
+/// The arguments of a forward pass.
 pub(crate) struct Forward<'a> {
     pub(crate) layer: &'a Layer,
     pub(crate) direction: Direction,
@@ -34,33 +32,29 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
-        assert_eq!(self.weights.len(), self.layer.weights(), "weights");
         let engine = Engine::new(self.layer, self.direction, S::LANES, self.weights, self.bias);
-        let Plan { source, padded, target, before, .. } = engine.plan;
-        let batch = self.layer.batch;
-        assert_eq!(self.input.len(), batch * source.len(), "input images");
+        let Shapes { source, padded, before, target } = engine.plan.shapes();
+        assert_eq!(self.input.len(), self.layer.batch_len(source), "input images");
 
-        let mut output = Vec::with_capacity(batch * target.len());
-        let images = group(padded.len(), images_in_part(batch, self.weights.len()));
-        let engine = engine.for_images(images);
-        output.spare_capacity_mut()[..batch * target.len()]
-            .par_chunks_mut(images * target.len())
-            .zip(self.input.par_chunks(images * source.len()))
+        let output_length = self.layer.batch_len(target);
+        let mut output = Vec::with_capacity(output_length);
+        let group_size = group_size(padded.len(), part_size(self.layer.batch_size, self.weights.len()));
+        let engine = engine.for_images(group_size);
+        output.spare_capacity_mut()[..output_length]
+            .par_chunks_mut(group_size * target.len())
+            .zip(self.input.par_chunks(group_size * source.len()))
             .for_each(|(target, input)| {
-                let images = input.len() / source.len();
-                let copy_length = aligned(images * padded.len());
-                with_scratch(copy_length + engine.room(), |scratch| {
-                    let (copy, room) = scratch.split_at_mut(copy_length);
+                let image_count = input.len() / source.len();
+                let copy_length = aligned(image_count * padded.len());
+                with_scratch(copy_length + engine.scratch_len(), |scratch| {
+                    let (copy, scratch) = scratch.split_at_mut(copy_length);
                     copy_padded(input, source, copy, padded, before);
-                    engine.run(simd, self.relu, images, copy, room, target);
+                    engine.run(simd, self.relu, image_count, copy, scratch, target);
                 });
             });
-        // SAFETY: the phases of a plan cover every pixel of the target, and the panels every channel, so that all floats
-        // of all images were written.
-        unsafe { output.set_len(batch * target.len()) };
+        // SAFETY: input and output have the same number of images and so of chunks, and `Engine::run` writes every float
+        // of a chunk of the output.
+        unsafe { output.set_len(output_length) };
         output
     }
 }
-
-/// Memory to write to that may hold anything.
-pub(crate) type Uninitialised<'a> = &'a mut [MaybeUninit<f32>];

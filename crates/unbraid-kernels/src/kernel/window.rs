@@ -1,24 +1,21 @@
-//! Contract and expand: cuts the target pixels into register tiles and runs the micro-kernel over them.
-
-use std::mem::MaybeUninit;
+//! Contract and expand: divides the target pixels into register tiles and runs the micro-kernel on each.
 
 use crate::kernel::pack::{PackedWeights, Panel, panels};
-use crate::kernel::plan::{Phase, Plan};
-use crate::kernel::tile::WindowTile;
-use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd};
+use crate::kernel::plan::{Phase, Plan, Shapes};
+use crate::kernel::tile::{SourceWindows, TargetPixels, WindowTile};
+use crate::kernel::write_only::WriteOnly;
+use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd, TILE_VECTORS};
 
-/// Computes the target images of a few padded source images.
+/// Computes the target images of a few padded source images; writes every float of `target`.
 pub(crate) struct Windows<'a> {
-    /// Lists the pixels of at least `images` images.
+    /// Lists the pixels of at least `image_count` images.
     pub(crate) plan: &'a Plan,
-    /// Target pixels of one image in each phase.
-    pub(crate) pixels: &'a [usize],
     pub(crate) weights: &'a PackedWeights,
     pub(crate) relu: bool,
-    pub(crate) images: usize,
+    pub(crate) image_count: usize,
     /// Padded source images.
     pub(crate) source: &'a [f32],
-    pub(crate) target: &'a mut [MaybeUninit<f32>],
+    pub(crate) target: WriteOnly<'a>,
 }
 
 impl Kernel for Windows<'_> {
@@ -26,11 +23,19 @@ impl Kernel for Windows<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) {
-        for phase in 0..self.plan.phases.len() {
-            for panel in panels(self.plan.target.channels, S::LANES) {
-                match panel.vectors {
-                    1 => self.panel::<S, 1>(simd, phase, panel),
-                    _ => self.panel::<S, 2>(simd, phase, panel),
+        let Shapes { padded, target, .. } = self.plan.shapes();
+        assert!(self.image_count <= self.plan.image_count(), "more images than the plan lists");
+        assert!(self.source.len() >= self.image_count * padded.len(), "source images");
+        assert!(self.target.len() == self.image_count * target.len(), "target images");
+        for phase in 0..self.plan.phases().len() {
+            for panel in panels(target.channels, S::LANES) {
+                // SAFETY: the lengths are checked above, and the panel is one of the target's.
+                unsafe {
+                    match panel.vectors {
+                        1 => self.panel::<S, 1>(simd, phase, panel),
+                        TILE_VECTORS => self.panel::<S, TILE_VECTORS>(simd, phase, panel),
+                        vectors => unreachable!("a panel of {vectors} vectors"),
+                    }
                 }
             }
         }
@@ -38,62 +43,79 @@ impl Kernel for Windows<'_> {
 }
 
 impl Windows<'_> {
-    /// All pixels of a phase, for the channels of one panel, in tiles of nearly equal height.
+    /// Computes all pixels of a phase for the channels of one panel, in tiles of nearly equal height.
+    ///
+    /// # Safety
+    /// `source` and `target` have all images, the plan lists their pixels, and `panel` is one of the target's.
     #[inline(always)]
-    fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, number: usize, panel: Panel) {
-        let phase = &self.plan.phases[number];
-        let pixels = self.images * self.pixels[number];
+    unsafe fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, number: usize, panel: Panel) {
+        let phase = &self.plan.phases()[number];
+        let pixels = self.image_count * phase.pixels();
         let tiles = pixels.div_ceil(S::TILE_ROWS);
         let mut first = 0;
         for tile in 1..=tiles {
             let end = tile * pixels / tiles;
             let tile = Tile { phase, number, panel, first };
-            match end - first {
-                1 => self.tile::<S, 1, VECTORS>(simd, &tile),
-                2 => self.tile::<S, 2, VECTORS>(simd, &tile),
-                3 => self.tile::<S, 3, VECTORS>(simd, &tile),
-                4 => self.tile::<S, 4, VECTORS>(simd, &tile),
-                5 => self.tile::<S, 5, VECTORS>(simd, &tile),
-                6 => self.tile::<S, 6, VECTORS>(simd, &tile),
-                7 => self.tile::<S, 7, VECTORS>(simd, &tile),
-                8 => self.tile::<S, 8, VECTORS>(simd, &tile),
-                9 => self.tile::<S, 9, VECTORS>(simd, &tile),
-                10 => self.tile::<S, 10, VECTORS>(simd, &tile),
-                11 => self.tile::<S, 11, VECTORS>(simd, &tile),
-                MAXIMUM_TILE_ROWS => self.tile::<S, MAXIMUM_TILE_ROWS, VECTORS>(simd, &tile),
-                rows => unreachable!("a tile of {rows} rows"),
+            // SAFETY: the caller promises the same, and the last tile ends at the last pixel of the last image.
+            unsafe {
+                match end - first {
+                    1 => self.tile::<S, 1, VECTORS>(simd, &tile),
+                    2 => self.tile::<S, 2, VECTORS>(simd, &tile),
+                    3 => self.tile::<S, 3, VECTORS>(simd, &tile),
+                    4 => self.tile::<S, 4, VECTORS>(simd, &tile),
+                    5 => self.tile::<S, 5, VECTORS>(simd, &tile),
+                    6 => self.tile::<S, 6, VECTORS>(simd, &tile),
+                    7 => self.tile::<S, 7, VECTORS>(simd, &tile),
+                    8 => self.tile::<S, 8, VECTORS>(simd, &tile),
+                    9 => self.tile::<S, 9, VECTORS>(simd, &tile),
+                    10 => self.tile::<S, 10, VECTORS>(simd, &tile),
+                    11 => self.tile::<S, 11, VECTORS>(simd, &tile),
+                    MAXIMUM_TILE_ROWS => self.tile::<S, MAXIMUM_TILE_ROWS, VECTORS>(simd, &tile),
+                    rows => unreachable!("a tile of {rows} rows"),
+                }
             }
             first = end;
         }
     }
 
+    /// Computes `ROWS` pixels of a phase for the channels of one panel.
+    ///
+    /// # Safety
+    /// As for [`Windows::panel`], and the pixels belong to the images.
     #[inline(always)]
-    fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(&mut self, simd: S, tile: &Tile) {
+    unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(&mut self, simd: S, tile: &Tile) {
         let Tile { phase, number, panel, first } = *tile;
-        let channels = self.plan.source.channels;
-        // References into the lists: were the offsets copied here, the tile would have to wait for the stores.
+        let Shapes { source, padded, .. } = self.plan.shapes();
+        // References into the lists, because a copy made here would have to be stored before the tile can load it.
         let (Some(source_offsets), Some(target_offsets)) =
-            (phase.source_offsets[first..].first_chunk(), phase.target_offsets[first..].first_chunk())
+            (phase.source_offsets()[first..].first_chunk(), phase.target_offsets()[first..].first_chunk())
         else {
             unreachable!("a tile ends at the last pixel");
         };
-        simd.vectorize(WindowTile::<ROWS, VECTORS> {
-            source: self.source,
-            source_offsets,
+        let source_windows = SourceWindows {
+            images: self.source,
+            offsets: source_offsets,
             rows: phase.rows(),
-            row_stride: self.plan.padded.row(),
-            run: phase.kernel_columns.len() * channels,
-            weights: self.weights.panel(number, phase.depth(channels), panel, S::LANES),
-            bias: self.weights.bias(panel, S::LANES),
-            target: &mut self.target[panel.channel..],
-            target_offsets,
+            row_stride: padded.row(),
+            run: phase.columns() * source.channels,
+        };
+        let weights = self.weights.panel(number, phase.depth(source.channels), panel, S::LANES);
+        let bias = self.weights.bias(panel, S::LANES);
+        let target_pixels = TargetPixels {
+            images: self.target.skip(panel.channel),
+            offsets: target_offsets,
             channels: panel.channels,
-            relu: self.relu,
-        });
+        };
+        // SAFETY: the windows and pixels of a plan lie inside its images, all of which `source` and `target` have. The
+        // channels of a panel are some of the target's, and `target_pixels` starts at the first of them.
+        let tile = unsafe {
+            WindowTile::<ROWS, VECTORS>::new(source_windows, weights, bias, target_pixels, self.relu)
+        };
+        simd.vectorize(tile);
     }
 }
 
-/// Pixels from `first` on, of one phase and panel.
+/// Pixels of one phase from `first` on, and channels of one panel.
 struct Tile<'a> {
     phase: &'a Phase,
     number: usize,

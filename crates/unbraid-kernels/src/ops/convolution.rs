@@ -5,62 +5,42 @@ use burn::tensor::activation::relu;
 use burn::tensor::module;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 
-use crate::geometry::{Filter, Image, Layer, contracted, expanded};
+use crate::geometry::{Filter, ImageShape, Layer, contracted, expanded};
 use crate::kernel::Direction;
 use crate::ops::extension::{LayerBackend, LayerOptions};
-use crate::ops::{is_flex_cpu, use_own_kernels};
+use crate::ops::use_own_kernels;
 
-/// What follows the sum of a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activation {
-    /// Nothing.
-    #[default]
-    None,
-    /// `max(0, x)`, computed while the sum is still in a register.
-    Relu,
-}
-
-/// Movement of the window and what follows; pairs are `[vertical, horizontal]`.
+/// Stride, padding and activation of a convolution; pairs are `[vertical, horizontal]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conv2dOptions {
     /// Pixels between neighbouring windows.
     pub stride: [usize; 2],
-    /// Zeros around the finer image.
+    /// Rows and columns of zeros on each side of the input of a convolution; a transposed convolution cuts as many off
+    /// its output.
     pub padding: [usize; 2],
     /// Rows and columns added at the end of a transposed convolution's output; a convolution ignores it.
     pub output_padding: [usize; 2],
-    /// What follows the sum.
-    pub activation: Activation,
+    /// Whether `max(0, x)` is applied to the output, while it is still in a register.
+    pub relu: bool,
 }
 
 impl Conv2dOptions {
-    /// The same stride and padding in both directions, no activation.
+    /// The same stride and padding in both directions, no output padding, no ReLU.
     pub const fn new(stride: usize, padding: usize) -> Self {
-        Self {
-            stride: [stride; 2],
-            padding: [padding; 2],
-            output_padding: [0; 2],
-            activation: Activation::None,
-        }
+        Self { stride: [stride; 2], padding: [padding; 2], output_padding: [0; 2], relu: false }
     }
 
-    /// The same, followed by a ReLU.
-    pub const fn with_relu(mut self) -> Self {
-        self.activation = Activation::Relu;
-        self
-    }
-
-    /// The same with rows and columns added to a transposed convolution's output.
-    pub const fn with_output_padding(mut self, padding: [usize; 2]) -> Self {
-        self.output_padding = padding;
-        self
+    /// The same options with a ReLU.
+    pub const fn with_relu(self) -> Self {
+        Self { relu: true, ..self }
     }
 }
 
 /// Convolution of images `[batch, height, width, channels]` with weights `[out, in, kernel height, kernel width]`.
 ///
-/// Gives `[batch, out height, out width, out]`. The kernels of this crate run on the flex CPU device in single precision;
-/// any other device takes burn's own operation.
+/// Returns `[batch, out height, out width, out]`, where the output height is `(height + 2 * padding - kernel height) /
+/// stride + 1`, rounded down, and likewise the width. The kernels of this crate run on the flex CPU device in single
+/// precision; otherwise burn's own operation does.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -74,7 +54,7 @@ impl Conv2dOptions {
 /// ```
 ///
 /// # Panics
-/// If the shapes do not fit together; the message names the shapes.
+/// If the shapes do not match; the message names them.
 pub fn conv2d(
     input: Tensor<4>,
     weight: Tensor<4>,
@@ -82,21 +62,32 @@ pub fn conv2d(
     options: Conv2dOptions,
 ) -> Tensor<4> {
     let layer = convolution_layer(&input, &weight, bias.as_ref(), options);
-    if use_own_kernels(&input) {
-        own(input, weight, bias, layer, Direction::Contract, options.activation)
+    if all_use_own_kernels(&input, &weight, bias.as_ref()) {
+        own(input, weight, bias, layer, Direction::Contract, options.relu)
     } else {
-        conv2d_reference(input, weight, bias, options)
+        conv2d_by_burn(input, weight, bias, options)
     }
 }
 
 /// Transposed convolution of images `[batch, height, width, channels]` with weights `[in, out, kernel height, kernel
 /// width]`, as PyTorch stores them.
 ///
-/// Gives `[batch, out height, out width, out]`, where a height is `(height - 1) * stride - 2 * padding + kernel +
-/// output_padding`. Which devices take which path: see [`conv2d`].
+/// Returns `[batch, out height, out width, out]`, where the output height is `(height - 1) * stride - 2 * padding + kernel
+/// height + output_padding`, and likewise the width. The kernels of this crate run where those of [`conv2d`] do.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use unbraid_kernels::{Conv2dOptions, conv_transpose2d};
+///
+/// let device = Device::flex();
+/// let images = Tensor::<4>::ones([2, 32, 32, 32], &device);
+/// let weight = Tensor::<4>::ones([32, 1, 4, 4], &device);
+/// let output = conv_transpose2d(images, weight, None, Conv2dOptions::new(2, 1));
+/// assert_eq!(output.dims(), [2, 64, 64, 1]);
+/// ```
 ///
 /// # Panics
-/// If the shapes do not fit together; the message names the shapes.
+/// If the shapes do not match; the message names them.
 pub fn conv_transpose2d(
     input: Tensor<4>,
     weight: Tensor<4>,
@@ -104,15 +95,15 @@ pub fn conv_transpose2d(
     options: Conv2dOptions,
 ) -> Tensor<4> {
     let layer = transposed_layer(&input, &weight, bias.as_ref(), options);
-    if use_own_kernels(&input) {
-        own(input, weight, bias, layer, Direction::Expand, options.activation)
+    if all_use_own_kernels(&input, &weight, bias.as_ref()) {
+        own(input, weight, bias, layer, Direction::Expand, options.relu)
     } else {
-        conv_transpose2d_reference(input, weight, bias, options)
+        conv_transpose2d_by_burn(input, weight, bias, options)
     }
 }
 
-/// [`conv2d`] by burn's own operations, on any device: what the kernels are measured against.
-pub fn conv2d_reference(
+/// [`conv2d`] with burn's own operations, on any device.
+fn conv2d_by_burn(
     input: Tensor<4>,
     weight: Tensor<4>,
     bias: Option<Tensor<1>>,
@@ -122,8 +113,8 @@ pub fn conv2d_reference(
     finish(module::conv2d(input.permute([0, 3, 1, 2]), weight, bias, burn), options)
 }
 
-/// [`conv_transpose2d`] by burn's own operations, on any device: what the kernels are measured against.
-pub fn conv_transpose2d_reference(
+/// [`conv_transpose2d`] with burn's own operations, on any device.
+fn conv_transpose2d_by_burn(
     input: Tensor<4>,
     weight: Tensor<4>,
     bias: Option<Tensor<1>>,
@@ -133,29 +124,31 @@ pub fn conv_transpose2d_reference(
     finish(module::conv_transpose2d(input.permute([0, 3, 1, 2]), weight, bias, burn), options)
 }
 
+/// From burn's NCHW to NHWC, with the ReLU.
 fn finish(output: Tensor<4>, options: Conv2dOptions) -> Tensor<4> {
     let output = output.permute([0, 2, 3, 1]);
-    match options.activation {
-        Activation::None => output,
-        Activation::Relu => relu(output),
-    }
+    if options.relu { relu(output) } else { output }
 }
 
+fn all_use_own_kernels(input: &Tensor<4>, weight: &Tensor<4>, bias: Option<&Tensor<1>>) -> bool {
+    use_own_kernels(input) && use_own_kernels(weight) && bias.is_none_or(use_own_kernels)
+}
+
+/// Runs the kernels of this crate.
 fn own(
     input: Tensor<4>,
     weight: Tensor<4>,
     bias: Option<Tensor<1>>,
     layer: Layer,
     direction: Direction,
-    activation: Activation,
+    relu: bool,
 ) -> Tensor<4> {
     let channels = match direction {
         Direction::Contract => layer.coarse.channels,
         Direction::Expand => layer.fine.channels,
     };
-    debug_assert!(is_flex_cpu(&input));
     let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &input.device()));
-    let options = LayerOptions { layer, direction, relu: activation == Activation::Relu };
+    let options = LayerOptions { layer, direction, relu };
     Tensor::from_dispatch(<burn::backend::Dispatch as LayerBackend>::unbraid_layer(
         input.into_dispatch(),
         weight.into_dispatch(),
@@ -170,7 +163,7 @@ fn convolution_layer(
     bias: Option<&Tensor<1>>,
     options: Conv2dOptions,
 ) -> Layer {
-    let [batch, height, width, channels] = input.dims();
+    let [batch_size, height, width, channels] = input.dims();
     let [out, weight_channels, kernel_height, kernel_width] = weight.dims();
     let filter = checked_filter("conv2d", [kernel_height, kernel_width], options);
     assert!(
@@ -179,6 +172,7 @@ fn convolution_layer(
         input.dims(),
         weight.dims(),
     );
+    check_extents("conv2d", input, weight);
     check_bias("conv2d", bias, out);
     let size =
         |axis: usize, size| contracted(size, filter.size[axis], filter.stride[axis], filter.padding[axis]);
@@ -190,9 +184,9 @@ fn convolution_layer(
         );
     };
     Layer {
-        batch,
-        fine: Image { height, width, channels },
-        coarse: Image { height: out_height, width: out_width, channels: out },
+        batch_size,
+        fine: ImageShape { height, width, channels },
+        coarse: ImageShape { height: out_height, width: out_width, channels: out },
         filter,
     }
 }
@@ -203,7 +197,7 @@ fn transposed_layer(
     bias: Option<&Tensor<1>>,
     options: Conv2dOptions,
 ) -> Layer {
-    let [batch, height, width, channels] = input.dims();
+    let [batch_size, height, width, channels] = input.dims();
     let [weight_channels, out, kernel_height, kernel_width] = weight.dims();
     let filter = checked_filter("conv_transpose2d", [kernel_height, kernel_width], options);
     assert!(
@@ -218,6 +212,7 @@ fn transposed_layer(
         options.output_padding,
         options.stride,
     );
+    check_extents("conv_transpose2d", input, weight);
     check_bias("conv_transpose2d", bias, out);
     let size = |axis: usize, size| {
         let output_padding = options.output_padding[axis];
@@ -231,9 +226,9 @@ fn transposed_layer(
         );
     };
     Layer {
-        batch,
-        fine: Image { height: out_height, width: out_width, channels: out },
-        coarse: Image { height, width, channels },
+        batch_size,
+        fine: ImageShape { height: out_height, width: out_width, channels: out },
+        coarse: ImageShape { height, width, channels },
         filter,
     }
 }
@@ -244,8 +239,16 @@ fn checked_filter(name: &str, size: [usize; 2], options: Conv2dOptions) -> Filte
         "{name}: the stride {:?} has a zero",
         options.stride
     );
-    assert!(size.iter().all(|size| *size > 0), "{name}: the kernel {size:?} has no extent");
     Filter { size, stride: options.stride, padding: options.padding }
+}
+
+/// Only the batch may be empty.
+fn check_extents(name: &str, input: &Tensor<4>, weight: &Tensor<4>) {
+    let (input, weight) = (input.dims(), weight.dims());
+    assert!(
+        input[1..].iter().chain(&weight).all(|length| *length > 0),
+        "{name}: the input {input:?} (NHWC) or the weight {weight:?} has an axis of length 0",
+    );
 }
 
 fn check_bias(name: &str, bias: Option<&Tensor<1>>, channels: usize) {

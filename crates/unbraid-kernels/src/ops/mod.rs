@@ -1,4 +1,4 @@
-//! The kernels as burn operations: what a network calls.
+//! The kernels as differentiable burn operations.
 
 mod bernoulli;
 mod convolution;
@@ -7,17 +7,11 @@ mod extension;
 use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
 
-pub use bernoulli::{bernoulli_loss, bernoulli_loss_reference};
-pub use convolution::{
-    Activation, Conv2dOptions, conv_transpose2d, conv_transpose2d_reference, conv2d, conv2d_reference,
-};
+pub use bernoulli::bernoulli_loss;
+pub use convolution::{Conv2dOptions, conv_transpose2d, conv2d};
 
-/// Whether the tensor lives on the flex CPU device, with or without automatic differentiation.
-pub(crate) fn is_flex_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {
-    matches!(tensor.device().inner().as_dispatch(), DispatchDevice::Flex(_))
-}
-
-/// Whether the kernels of this crate can take the tensor.
-pub(crate) fn use_own_kernels<const D: usize>(tensor: &Tensor<D>) -> bool {
-    tensor.dtype() == DType::F32 && is_flex_cpu(tensor)
+/// Whether the kernels of this crate support the tensor: single precision on the flex CPU device, with or without
+/// automatic differentiation.
+fn use_own_kernels<const D: usize>(tensor: &Tensor<D>) -> bool {
+    tensor.dtype() == DType::F32 && matches!(tensor.device().inner().as_dispatch(), DispatchDevice::Flex(_))
 }

@@ -16,16 +16,18 @@ impl Avx2 {
     }
 }
 
-// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+// Every kernel is a separate function, because tiles that are inlined into their callers compete for registers.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
 fn vectorized<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
     kernel.run(simd)
 }
 
-// SAFETY, for every block below: a value of `Avx2` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
-impl Simd for Avx2 {
+// SAFETY of the implementation: `LANES`, `load` and `store` agree with the size of a vector.
+// SAFETY of every block below: a value of `Avx2` exists only if `detect` found the instructions. `load` and `store` also
+// rely on what their callers promise about the pointer.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for all of them")]
+unsafe impl Simd for Avx2 {
     type Vector = __m256;
     const LANES: usize = 8;
     const TILE_ROWS: usize = 6;
@@ -81,7 +83,7 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
             _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent))
@@ -89,7 +91,7 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe {
             let mask = _mm256_cmp_ps::<_CMP_GE_OQ>(value, _mm256_setzero_ps());
             _mm256_blendv_ps(no, yes, mask)

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::{Kernel, Simd};
 
-/// Proof that the processor has AVX-512F.
+/// Proof that the processor has AVX-512F, AVX2 and FMA.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
@@ -12,20 +12,25 @@ impl Avx512 {
     /// The token, if the processor has the instructions.
     #[inline]
     pub(crate) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Self(()))
+        let detected = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma");
+        detected.then_some(Self(()))
     }
 }
 
-// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+// Every kernel is a separate function, because tiles that are inlined into their callers compete for registers.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn vectorized<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
     kernel.run(simd)
 }
 
-// SAFETY, for every block below: a value of `Avx512` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
-impl Simd for Avx512 {
+// SAFETY of the implementation: `LANES`, `load` and `store` agree with the size of a vector.
+// SAFETY of every block below: a value of `Avx512` exists only if `detect` found the instructions. `load` and `store` also
+// rely on what their callers promise about the pointer.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for all of them")]
+unsafe impl Simd for Avx512 {
     type Vector = __m512;
     const LANES: usize = 16;
     const TILE_ROWS: usize = 12;
@@ -81,7 +86,7 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
             _mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponent))
@@ -89,7 +94,7 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe {
             let mask = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(value, _mm512_setzero_ps());
             _mm512_mask_blend_ps(mask, no, yes)

@@ -1,37 +1,76 @@
-//! Which instruction set to use: the best that the processor has, unless somebody asked for another.
+//! Which instruction set the kernels use: the widest that the processor has, unless another one is forced.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::{Kernel, Simd, scalar};
+#[cfg(target_arch = "x86_64")]
+use super::avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+use super::avx512::Avx512;
+#[cfg(target_arch = "aarch64")]
+use super::neon::Neon;
+use super::scalar::Scalar;
+use super::{Kernel, Simd};
 
-/// A family of vector instructions that the kernels can be compiled for.
+/// A family of vector instructions that the kernels are compiled for.
+///
+/// ```
+/// use unbraid_kernels::InstructionSet;
+///
+/// // The widest comes first, plain Rust last.
+/// let sets: Vec<_> = InstructionSet::available().collect();
+/// assert_eq!(sets.last(), Some(&InstructionSet::Scalar));
+///
+/// InstructionSet::force(Some(InstructionSet::Scalar))?;
+/// assert_eq!(InstructionSet::current().to_string(), "scalar");
+/// # Ok::<(), unbraid_kernels::InstructionSetError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionSet {
-    /// Sixteen floats at a time, x86-64.
+    /// AVX-512 on x86-64: 16 floats per vector.
     Avx512,
-    /// Eight floats at a time with fused multiply-add, x86-64.
+    /// AVX2 with fused multiply-add on x86-64: 8 floats per vector.
     Avx2,
-    /// Four floats at a time, 64-bit ARM.
+    /// NEON on 64-bit ARM: 4 floats per vector.
     Neon,
-    /// What the compiler makes of plain loops; runs everywhere.
+    /// Plain Rust, which runs on every processor.
     Scalar,
 }
 
-/// The environment variable that overrides the choice: `avx512`, `avx2`, `neon` or `scalar`.
+/// Why an instruction set cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstructionSetError {
+    /// No instruction set has this name.
+    #[error("unknown instruction set \"{name}\", expected one of {}", list(InstructionSet::ALL))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// This processor does not have the instructions.
+    #[error("this processor does not support {set}, only {}", list(InstructionSet::available()))]
+    Unavailable {
+        /// What was asked for.
+        set: InstructionSet,
+    },
+}
+
+fn list(sets: impl IntoIterator<Item = InstructionSet>) -> String {
+    sets.into_iter().map(InstructionSet::name).collect::<Vec<_>>().join(", ")
+}
+
+/// The environment variable that names the default.
 const VARIABLE: &str = "UNBRAID_SIMD";
 
-/// What [`InstructionSet::force`] asked for; 0 is nothing, otherwise one more than the place in [`InstructionSet::ALL`].
+/// What [`InstructionSet::force`] chose: 0 for nothing, otherwise one more than the index in [`InstructionSet::ALL`].
 static FORCED: AtomicU8 = AtomicU8::new(0);
 
 impl InstructionSet {
-    /// Every instruction set, the widest first.
-    pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Neon, Self::Scalar];
+    /// The widest first.
+    const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Neon, Self::Scalar];
 
-    /// The name that `UNBRAID_SIMD` takes.
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
@@ -40,28 +79,29 @@ impl InstructionSet {
         }
     }
 
-    /// Whether this processor has it.
-    pub fn is_available(self) -> bool {
+    fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => super::avx512::Avx512::detect().is_some(),
+            Self::Avx512 => Avx512::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => super::avx2::Avx2::detect().is_some(),
+            Self::Avx2 => Avx2::detect().is_some(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 | Self::Avx2 => false,
             #[cfg(target_arch = "aarch64")]
-            Self::Neon => super::neon::Neon::detect().is_some(),
+            Self::Neon => Neon::detect().is_some(),
+            #[cfg(not(target_arch = "aarch64"))]
+            Self::Neon => false,
             Self::Scalar => true,
-            #[allow(unreachable_patterns, reason = "what is left over depends on the architecture")]
-            _ => false,
         }
     }
 
-    /// Those that this processor has, the widest first.
+    /// The instruction sets of this processor, the widest first.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|set| set.is_available())
     }
 
-    /// The one that kernels use now: forced by [`InstructionSet::force`], else by the variable `UNBRAID_SIMD`, else the
-    /// widest of the processor.
+    /// The instruction set that the kernels use: the one that [`InstructionSet::force`] chose, otherwise the one that the
+    /// environment variable `UNBRAID_SIMD` names (`avx512`, `avx2`, `neon` or `scalar`), otherwise the widest available.
     ///
     /// # Panics
     /// If `UNBRAID_SIMD` names no instruction set of this processor.
@@ -69,56 +109,60 @@ impl InstructionSet {
         static DEFAULT: OnceLock<InstructionSet> = OnceLock::new();
         match FORCED.load(Ordering::Relaxed) {
             0 => *DEFAULT.get_or_init(Self::from_environment),
-            place => Self::ALL[usize::from(place) - 1],
+            number => Self::ALL[usize::from(number) - 1],
         }
     }
 
-    /// Makes every kernel of the process use `choice` from now on; `None` returns to the default.
+    /// Makes every kernel of this process use `choice` from now on; `None` returns to the default.
     ///
     /// # Errors
-    /// If this processor does not have it.
-    pub fn force(choice: Option<Self>) -> Result<(), UnavailableInstructionSet> {
-        let place = match choice {
+    /// [`InstructionSetError::Unavailable`] if this processor does not have it.
+    pub fn force(choice: Option<Self>) -> Result<(), InstructionSetError> {
+        let number = match choice.map(Self::checked).transpose()? {
             None => 0,
-            Some(set) if !set.is_available() => return Err(UnavailableInstructionSet(set.name().into())),
             Some(set) => 1 + Self::ALL.iter().take_while(|other| **other != set).count() as u8,
         };
-        FORCED.store(place, Ordering::Relaxed);
+        FORCED.store(number, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Runs `kernel` with these instructions, or plain code if the processor does not have them.
+    /// Runs `kernel` with these instructions, or as plain Rust if the processor does not have them.
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 if let Some(simd) = super::avx512::Avx512::detect() => simd.vectorize(kernel),
+            Self::Avx512 if let Some(simd) = Avx512::detect() => simd.vectorize(kernel),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 if let Some(simd) = super::avx2::Avx2::detect() => simd.vectorize(kernel),
+            Self::Avx2 if let Some(simd) = Avx2::detect() => simd.vectorize(kernel),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon if let Some(simd) = super::neon::Neon::detect() => simd.vectorize(kernel),
-            _ => scalar::Scalar.vectorize(kernel),
+            Self::Neon if let Some(simd) = Neon::detect() => simd.vectorize(kernel),
+            Self::Avx512 | Self::Avx2 | Self::Neon | Self::Scalar => Scalar.vectorize(kernel),
         }
     }
 
     fn from_environment() -> Self {
         match std::env::var(VARIABLE) {
-            Ok(name) if !name.is_empty() => match name.parse::<Self>() {
-                Ok(set) if set.is_available() => set,
-                _ => panic!("{VARIABLE}: {}", UnavailableInstructionSet(name)),
-            },
-            _ => Self::available().next().unwrap_or(Self::Scalar),
+            Ok(name) if !name.is_empty() => name
+                .parse()
+                .and_then(Self::checked)
+                .unwrap_or_else(|error: InstructionSetError| panic!("{VARIABLE}: {error}")),
+            Ok(_) | Err(_) => Self::available().next().unwrap_or(Self::Scalar),
         }
+    }
+
+    /// Itself, if this processor has it.
+    fn checked(self) -> Result<Self, InstructionSetError> {
+        if self.is_available() { Ok(self) } else { Err(InstructionSetError::Unavailable { set: self }) }
     }
 }
 
 impl FromStr for InstructionSet {
-    type Err = UnavailableInstructionSet;
+    type Err = InstructionSetError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
             .find(|set| set.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| UnavailableInstructionSet(name.into()))
+            .ok_or_else(|| InstructionSetError::Unknown { name: name.into() })
     }
 }
 
@@ -127,16 +171,3 @@ impl fmt::Display for InstructionSet {
         formatter.write_str(self.name())
     }
 }
-
-/// An instruction set was asked for that does not exist, or that this processor does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnavailableInstructionSet(String);
-
-impl fmt::Display for UnavailableInstructionSet {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "this processor has no instruction set \"{}\"; it has", self.0)?;
-        InstructionSet::available().try_for_each(|set| write!(formatter, " {set}"))
-    }
-}
-
-impl std::error::Error for UnavailableInstructionSet {}

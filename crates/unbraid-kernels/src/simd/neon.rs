@@ -16,16 +16,18 @@ impl Neon {
     }
 }
 
-// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+// Every kernel is a separate function, because tiles that are inlined into their callers compete for registers.
 #[inline(never)]
 #[target_feature(enable = "neon")]
 fn vectorized<K: Kernel>(simd: Neon, kernel: K) -> K::Output {
     kernel.run(simd)
 }
 
-// SAFETY, for every block below: a value of `Neon` exists only if `detect` found the instructions.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason holds for all of them and stands above")]
-impl Simd for Neon {
+// SAFETY of the implementation: `LANES`, `load` and `store` agree with the size of a vector.
+// SAFETY of every block below: a value of `Neon` exists only if `detect` found the instructions. `load` and `store` also
+// rely on what their callers promise about the pointer.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for all of them")]
+unsafe impl Simd for Neon {
     type Vector = float32x4_t;
     const LANES: usize = 4;
     const TILE_ROWS: usize = 12;
@@ -81,7 +83,7 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127));
             vreinterpretq_f32_s32(vshlq_n_s32::<23>(exponent))
@@ -89,7 +91,7 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe { vbslq_f32(vcgeq_f32(value, vdupq_n_f32(0.0)), yes, no) }
     }
 }

@@ -1,8 +1,8 @@
-//! Plain Rust: runs on every processor, and under Miri. The compiler makes of it what the target allows.
+//! Plain Rust, which runs on every processor and under Miri; the compiler may vectorise it.
 
 use super::{Kernel, Simd};
 
-/// The plain fallback; needs no proof of anything.
+/// The token of plain Rust, which is always available.
 #[derive(Clone, Copy)]
 pub(crate) struct Scalar;
 
@@ -13,7 +13,8 @@ fn lanes(of: impl FnMut(usize) -> f32) -> [f32; LANES] {
     std::array::from_fn(of)
 }
 
-impl Simd for Scalar {
+// SAFETY: a vector is an array of `LANES` floats, and `load` and `store` read and write one array.
+unsafe impl Simd for Scalar {
     type Vector = [f32; LANES];
     const LANES: usize = LANES;
     const TILE_ROWS: usize = 4;
@@ -30,13 +31,13 @@ impl Simd for Scalar {
 
     #[inline(always)]
     unsafe fn load(self, from: *const f32) -> Self::Vector {
-        // SAFETY: the caller vouches for `LANES` floats; arrays of floats are aligned as floats are.
+        // SAFETY: the caller promises `LANES` readable floats; an array of floats has the alignment of a float.
         unsafe { from.cast::<[f32; LANES]>().read() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32, vector: Self::Vector) {
-        // SAFETY: the caller vouches for `LANES` floats; arrays of floats are aligned as floats are.
+        // SAFETY: the caller promises `LANES` writable floats; an array of floats has the alignment of a float.
         unsafe { to.cast::<[f32; LANES]>().write(vector) }
     }
 
@@ -60,7 +61,7 @@ impl Simd for Scalar {
         lanes(|i| a[i] / b[i])
     }
 
-    // Rounds twice: a fused operation would be a library call where the processor has none.
+    // Rounds twice, because a fused operation would be a library call on processors without one.
     #[inline(always)]
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         lanes(|i| a[i] * b[i] + c[i])
@@ -72,12 +73,12 @@ impl Simd for Scalar {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         lanes(|i| f32::from_bits(((n[i] as i32 + 127) as u32) << 23))
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         lanes(|i| if value[i] >= 0.0 { yes[i] } else { no[i] })
     }
 }

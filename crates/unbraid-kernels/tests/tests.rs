@@ -1,0 +1,8 @@
+//! The public functions of the crate, in one test binary.
+
+mod adam;
+mod bernoulli;
+mod common;
+mod convolution;
+mod determinism;
+mod interface;
