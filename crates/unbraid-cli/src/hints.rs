@@ -8,6 +8,9 @@ pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<Error>() {
         return of_library(error);
     }
+    if let Some(error) = error.downcast_ref::<unbraid_study::Error>() {
+        return of_study(error);
+    }
     None
 }
 

@@ -8,6 +8,7 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use unbraid::run::{Signal, StopSignal};
+use unbraid_study::{StopRequest, StopRequests};
 
 /// Remembers that a signal came.
 #[derive(Clone, Debug, Default)]
@@ -15,16 +16,6 @@ pub(crate) struct Interrupt {
     signal: Arc<AtomicUsize>,
     /// Whether the next signal ends the process.
     at_once: Arc<AtomicBool>,
-}
-
-/// A signal that came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Noted {
-    /// What it counts as.
-    pub(crate) signal: Signal,
-    /// Whether a second one like it means "at once". SIGUSR1 does not: a scheduler's warning may come on top of the
-    /// SIGTERM that it sends to every process of a job.
-    pub(crate) insists: bool,
 }
 
 /// Every signal, and the one that it counts as.
@@ -73,16 +64,11 @@ impl Interrupt {
             std::process::exit(i32::from(after(Signal::Terminate)));
         }
     }
-
-    /// The signal that came, if one did; forgets it.
-    pub(crate) fn take_signal(&self) -> Option<Noted> {
-        noted(self.signal.swap(0, Ordering::SeqCst))
-    }
 }
 
 impl StopSignal for Interrupt {
     fn received(&self) -> Option<Signal> {
-        noted(self.signal.load(Ordering::SeqCst)).map(|noted| noted.signal)
+        noted(self.signal.load(Ordering::SeqCst)).map(|request| request.signal)
     }
 
     fn defer(&self) {
@@ -94,10 +80,17 @@ impl StopSignal for Interrupt {
     }
 }
 
-fn noted(number: usize) -> Option<Noted> {
+impl StopRequests for Interrupt {
+    fn take(&self) -> Option<StopRequest> {
+        noted(self.signal.swap(0, Ordering::SeqCst))
+    }
+}
+
+fn noted(number: usize) -> Option<StopRequest> {
     let known = |(signal, _): &&(i32, Signal)| signal.unsigned_abs() as usize == number;
     let (signal, counts_as) = SIGNALS.iter().find(known)?;
-    Some(Noted { signal: *counts_as, insists: *signal != SIGUSR1 })
+    // A scheduler's warning may come on top of the SIGTERM that it sends to every process of a job.
+    Some(StopRequest { signal: *counts_as, insists: *signal != SIGUSR1 })
 }
 
 #[cfg(test)]
@@ -110,9 +103,9 @@ mod tests {
         assert_eq!(interrupt.received(), None);
         interrupt.stop();
         assert_eq!(interrupt.received(), Some(Signal::Terminate));
-        assert_eq!(interrupt.take_signal(), Some(Noted { signal: Signal::Terminate, insists: true }));
-        assert_eq!(interrupt.take_signal(), None);
+        assert_eq!(interrupt.take(), Some(StopRequest { signal: Signal::Terminate, insists: true }));
+        assert_eq!(interrupt.take(), None);
         // SIGUSR1.
-        assert_eq!(noted(10), Some(Noted { signal: Signal::Terminate, insists: false }));
+        assert_eq!(noted(10), Some(StopRequest { signal: Signal::Terminate, insists: false }));
     }
 }

@@ -1,12 +1,13 @@
 //! What a person sees of a study that runs: a few lines that are drawn again and again on a terminal, and a line for each
 //! run that ends elsewhere. Always on standard error.
 
-use super::manifest::Entry;
-use crate::terminal::log_line;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use crate::terminal::{log_line, style};
+use indicatif::{MultiProgress, ProgressBar};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
+use unbraid_study::slurm::JobArray;
+use unbraid_study::{Counts, EndedRun, InProgress, Message, RunEnd, StudyObserver};
 
 /// No line is longer, whatever a run is called.
 const WIDTH: usize = 79;
@@ -14,54 +15,15 @@ const WIDTH: usize = 79;
 /// Runs that are shown one by one.
 const LINES: usize = 8;
 
-/// How many runs there are of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// All that were asked for.
-    pub all: usize,
-    /// Of these, done.
-    pub done: usize,
-    /// At work here.
-    pub running: usize,
-    /// At work in the hands of others.
-    pub elsewhere: usize,
-    /// Failed.
-    pub failed: usize,
-    /// Asked to stop.
-    pub interrupted: usize,
-}
-
-impl Counts {
-    /// Still to come.
-    fn pending(&self) -> usize {
-        let begun = self.done + self.running + self.elsewhere + self.failed + self.interrupted;
-        self.all.saturating_sub(begun)
-    }
-
-    /// Ended, one way or another.
-    fn ended(&self) -> usize {
-        self.done + self.failed + self.interrupted
-    }
-}
-
-/// A run at work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AtWork<'a> {
-    /// Which.
-    pub entry: &'a Entry,
-    /// Steps done.
-    pub step: u64,
-    /// Steps in all; 0 while that is unknown.
-    pub steps: u64,
-}
-
 /// The view of a study.
 #[derive(Debug)]
-pub(crate) struct View {
+pub(crate) struct StudyView {
     started: Instant,
-    /// How many runs had ended when we began.
+    /// How many runs had ended at the start.
     ended_before: Option<usize>,
     drawn: Option<Drawn>,
+    /// The numbers of the jobs that were submitted.
+    jobs: String,
 }
 
 #[derive(Debug)]
@@ -93,73 +55,83 @@ impl Drawn {
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("━╸ ")
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl View {
+impl StudyView {
     /// Draws if standard error is a terminal.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let drawn = std::io::stderr().is_terminal().then(Drawn::new);
-        Self { started: Instant::now(), ended_before: None, drawn }
+        Self { started: Instant::now(), ended_before: None, drawn, jobs: String::new() }
     }
 
-    /// Whether anybody sees how far runs are.
-    pub fn is_drawn(&self) -> bool {
-        self.drawn.is_some()
-    }
-
-    /// A run has ended.
-    pub fn ended(&self, counts: &Counts, entry: &Entry, what: &str, seconds: Option<f64>) {
-        let time = seconds.map(|seconds| format!(" after {}", in_words(seconds))).unwrap_or_default();
-        self.say(&format!("{}/{} {what}: {} {}{time}", counts.ended(), counts.all, entry.number, entry.name));
+    /// The numbers of the jobs that were submitted, one a line.
+    pub(crate) fn jobs(self) -> String {
+        self.jobs
     }
 
     /// One line, above whatever is drawn.
-    pub fn say(&self, message: &str) {
+    fn say(&self, message: &str) {
         match &self.drawn {
             Some(drawn) => drawn.all.suspend(|| log_line(message)),
             None => log_line(message),
         }
     }
+}
 
-    /// Shows how far everything is.
-    pub fn show(&mut self, counts: &Counts, at_work: &[AtWork<'_>]) {
+impl StudyObserver for StudyView {
+    fn is_watching(&self) -> bool {
+        self.drawn.is_some()
+    }
+
+    fn progress(&mut self, counts: &Counts, running: &[InProgress<'_>]) {
         let before = *self.ended_before.get_or_insert(counts.ended());
         let Some(drawn) = &mut self.drawn else { return };
-        let fractions: f64 = at_work.iter().map(fraction).sum();
+        let fractions: f64 = running.iter().map(fraction).sum();
         let done_here = (counts.ended() - before) as f64 + fractions;
         let left = (counts.all - counts.ended()) as f64 - fractions;
         drawn.summary.set_length(counts.all as u64);
         drawn.summary.set_position(counts.ended() as u64);
         drawn.summary.set_message(summary_line(counts));
         drawn.summary.set_prefix(rate(done_here, left, self.started.elapsed()));
-        let mut texts: Vec<String> = at_work.iter().take(LINES).map(line).collect();
-        if at_work.len() > LINES {
-            texts.push(format!("and {} more", at_work.len() - LINES));
+        let mut texts: Vec<String> = running.iter().take(LINES).map(line).collect();
+        if running.len() > LINES {
+            texts.push(format!("and {} more", running.len() - LINES));
         }
         drawn.set_lines(texts);
     }
 
-    /// Removes what is drawn.
-    pub fn close(&mut self) {
+    fn run_ended(&mut self, counts: &Counts, ended: &EndedRun<'_>) {
+        let EndedRun { entry, end, elapsed } = *ended;
+        let (word, error) = match end {
+            RunEnd::Done => ("done", None),
+            RunEnd::Interrupted => ("stopped", None),
+            RunEnd::Failed(error) => ("failed", Some(error)),
+        };
+        let time = in_words(elapsed.as_secs_f64());
+        let (ended, all) = (counts.ended(), counts.all);
+        self.say(&format!("{ended}/{all} {word}: {} {} after {time}", entry.number, entry.name));
+        if let Some(error) = error {
+            self.say(error);
+        }
+    }
+
+    fn message(&mut self, message: &Message<'_>) {
+        self.say(&message.to_string());
+    }
+
+    fn finished(&mut self) {
         if let Some(mut drawn) = self.drawn.take() {
             drawn.set_lines(Vec::new());
             drawn.summary.finish_and_clear();
         }
     }
+
+    fn array_submitted(&mut self, job: &str, array: &JobArray) {
+        self.say(&format!("job {job}: tasks {} to {}", array.offset, array.offset + array.tasks - 1));
+        let _ = writeln!(self.jobs, "{job}");
+    }
 }
 
-fn fraction(at_work: &AtWork<'_>) -> f64 {
-    if at_work.steps == 0 { 0.0 } else { at_work.step.min(at_work.steps) as f64 / at_work.steps as f64 }
+fn fraction(running: &InProgress<'_>) -> f64 {
+    if running.steps == 0 { 0.0 } else { running.step.min(running.steps) as f64 / running.steps as f64 }
 }
 
 /// `12/36 done  2 running  1 failed  21 pending`; what there is none of is left out.
@@ -190,12 +162,12 @@ fn rate(done_here: f64, left: f64, elapsed: Duration) -> String {
 }
 
 /// `12 beta-vae-beta=4-seed=0-1a2b3c4d      1200/5000  24 %`
-fn line(at_work: &AtWork<'_>) -> String {
-    let AtWork { entry, step, steps } = at_work;
+fn line(running: &InProgress<'_>) -> String {
+    let InProgress { entry, step, steps } = running;
     let progress = match steps {
         0 => "starting".to_owned(),
         steps if step >= steps => "evaluating".to_owned(),
-        _ => format!("{step}/{steps} {:3.0} %", (100.0 * fraction(at_work)).floor()),
+        _ => format!("{step}/{steps} {:3.0} %", (100.0 * fraction(running)).floor()),
     };
     let room = WIDTH.saturating_sub(progress.len() + 2);
     let name = shortened(&format!("{} {}", entry.number, entry.name), room);
@@ -215,7 +187,7 @@ fn shortened(text: &str, room: usize) -> String {
 }
 
 /// `40 s`, `3 min`, `2.5 h`, `4.2 days`.
-pub(super) fn in_words(seconds: f64) -> String {
+fn in_words(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 10.0 => format!("{seconds:.1} s"),
         seconds if seconds < 90.0 => format!("{seconds:.0} s"),
@@ -228,8 +200,9 @@ pub(super) fn in_words(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unbraid::config::Source;
     use std::collections::BTreeMap;
+    use unbraid::config::Source;
+    use unbraid_study::Entry;
 
     fn entry(name: String) -> Entry {
         let configuration = Source::default().resolve().unwrap();
@@ -261,7 +234,7 @@ mod tests {
             (100, 0, 0, "starting"),
         ] {
             let entry = entry("ä".repeat(length));
-            let text = line(&AtWork { entry: &entry, step, steps });
+            let text = line(&InProgress { entry: &entry, step, steps });
             assert_eq!(text.chars().count(), WIDTH, "{text}");
             assert!(text.starts_with("10799 ä") && text.ends_with(end), "{text}");
         }

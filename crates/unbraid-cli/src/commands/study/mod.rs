@@ -12,46 +12,38 @@ pub(crate) mod table;
 pub(crate) mod work;
 
 use crate::error::Outcome;
-use unbraid_study::{Manifest, StudyDirectory, plan::check_current};
+use unbraid_study::{Manifest, StudyDirectory, check_current};
 use crate::terminal::log_line;
-use clap::{Subcommand, ValueEnum};
-
-/// How an answer is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// One object
-    Json,
-}
+use clap::Subcommand;
+use unbraid::error_chain;
 
 /// What to do with a study.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
-    /// List the studies of the papers
+    /// List the studies that repeat the papers' comparisons, or show one
     Presets(presets::PresetsArgs),
-    /// Start a study from one of them, or from scratch
+    /// Create a study from one of them, or from scratch
     New(new::NewArgs),
-    /// Number the runs of a study and say what they cost
+    /// List the runs of a study and estimate core-hours
     Plan(plan::PlanArgs),
-    /// Train what is not trained yet, on this machine
+    /// Train and score all runs that are not done, on this machine
     Run(run::RunArgs),
-    /// Hand the runs to a cluster
+    /// Submit runs to Slurm as job arrays
     Submit(submit::SubmitArgs),
-    /// Say what is done, running, failed and pending
+    /// Show the status of all runs
     Status(status::StatusArgs),
-    /// Write one row for each run: settings and scores
+    /// Export results, one row per run
     Table(table::TableArgs),
-    /// Add a table of results from elsewhere
+    /// Import a table of results
     Import(import::ImportArgs),
-    /// Compare the runs in one page
+    /// Write the study report
     Report(report::ReportArgs),
     /// Train one run of a study; started by `unbraid study run`
     #[command(hide = true)]
     Work(work::WorkArgs),
 }
 
-/// Does it.
+/// Runs one of them.
 ///
 /// # Errors
 /// As the verb says.
@@ -73,8 +65,12 @@ pub(crate) fn run(command: StudyCommand) -> Outcome {
 /// The planned runs of a study. Says so if `study.toml` has changed since they were planned.
 fn planned_runs(study: &StudyDirectory) -> Outcome<Manifest> {
     let manifest = study.read_manifest()?;
-    if let Some(warning) = check_current(study, &manifest)? {
-        log_line(&format!("warning: {warning}"));
+    if let Some(outdated) = check_current(study, &manifest)? {
+        log_line(&format!(
+            "warning: {}\nhint: unbraid study plan {} updates the manifest",
+            error_chain(&outdated),
+            study.path().display()
+        ));
     }
     Ok(manifest)
 }

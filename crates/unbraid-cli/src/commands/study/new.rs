@@ -1,13 +1,12 @@
 //! `unbraid study new`: a study.toml to begin with.
 
-use crate::error::{Outcome, usage};
-use unbraid::files::{self, Existing, print};
-use unbraid_study::presets::{self, Scale};
+use crate::error::Outcome;
+use crate::format::print;
+use unbraid_study::presets::{self, PresetScale};
 use unbraid_study::{Plan, StudyDirectory};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Write;
 use std::path::PathBuf;
 use unbraid::data::registry;
 use unbraid::data::spec::{DataSpec, OptionValue};
@@ -44,10 +43,10 @@ enum ScaleWord {
 
 impl ScaleArgs {
     /// The scale that was asked for.
-    pub(super) fn scale(&self) -> Scale {
+    pub(super) fn scale(&self) -> PresetScale {
         match self.scale {
-            ScaleWord::Full => Scale::Full,
-            ScaleWord::Small => Scale::Small,
+            ScaleWord::Full => PresetScale::Full,
+            ScaleWord::Small => PresetScale::Small,
         }
     }
 }
@@ -60,18 +59,8 @@ pub(crate) fn run(args: &NewArgs) -> Outcome {
     let text = presets::text(&args.preset, args.scale.scale())?;
     let (text, runs) = presets::with_assignments(text, &args.set)?;
     let directory = &args.directory;
-    if StudyDirectory::open(directory).is_ok() {
-        return Err(usage(format!(
-            "{}: there is a study here already\nhint: `unbraid study plan` after changing its study.toml, or another \
-             directory",
-            directory.display()
-        )));
-    }
-    std::fs::create_dir_all(directory)
-        .map_err(|error| usage(format!("{}: cannot create it: {error}", directory.display())))?;
-    let file = directory.join("study.toml");
-    files::write(&file, Existing::Keep, |out| out.write_all(text.as_bytes()))?;
-    let study = StudyDirectory::open(directory)?;
+    let study = StudyDirectory::create(directory, &text)?;
+    let file = study.definition();
     let mut said = format!("{:12} {}\n{:12} {}\n", "study", file.display(), "runs", runs);
     // Read again from its place, which is where its paths start.
     let plan = Plan::of(&study)?;

@@ -1,12 +1,9 @@
 //! `unbraid study plan`.
 
-use super::Format;
 use crate::commands::bench::duration;
 use crate::error::Outcome;
-use crate::format::print;
-use unbraid_study::plan::Progress;
-use unbraid_study::timing::{self, Class, Step};
-use unbraid_study::{Plan, StudyDirectory};
+use crate::format::{TextFormat, print};
+use unbraid_study::{CostClass, Plan, RunProgress, StepTime, StudyDirectory};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use serde_json::{Value, json};
@@ -29,7 +26,7 @@ pub(crate) struct PlanArgs {
     force: bool,
     /// How the plan is printed
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: TextFormat,
 }
 
 /// How long all measurements take together, about.
@@ -44,22 +41,22 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     let plan = Plan::of(&study)?;
     plan.write(&study, args.force)?;
     match args.format {
-        Format::Text => {
+        TextFormat::Text => {
             print(&as_text(&plan, &study))?;
             if args.no_timing { Ok(()) } else { print(&cost_as_text(&measure(&plan, args))) }
         }
-        Format::Json => {
+        TextFormat::Json => {
             let classes = if args.no_timing { None } else { Some(measure(&plan, args)) };
             print(&format!("{:#}\n", as_json(&plan, &study, classes.as_deref())))
         }
     }
 }
 
-fn measure(plan: &Plan, args: &PlanArgs) -> Vec<Class> {
-    if args.format == Format::Text {
+fn measure(plan: &Plan, args: &PlanArgs) -> Vec<CostClass> {
+    if args.format == TextFormat::Text {
         log_line("measuring the time of a step; Ctrl-C leaves it out, the plan is written");
     }
-    timing::measure(plan, BUDGET, &Terminal::new(args.format == Format::Json))
+    unbraid_study::measure(plan, BUDGET, &Terminal::new(args.format == TextFormat::Json))
 }
 
 /// Lines with a name before them, as everywhere.
@@ -79,7 +76,7 @@ fn as_text(plan: &Plan, study: &StudyDirectory) -> String {
         line(&mut text, "", &format!("{label:width$}  {count}"));
     }
     let [new, begun, trained] =
-        [Progress::New, Progress::Begun, Progress::Trained].map(|state| plan.count(state));
+        [RunProgress::New, RunProgress::Begun, RunProgress::Trained].map(|state| plan.count(state));
     line(&mut text, "kept", &format!("{}, {trained} of them trained", begun + trained));
     line(&mut text, "new", &new.to_string());
     if !plan.orphaned.is_empty() {
@@ -96,9 +93,9 @@ fn as_text(plan: &Plan, study: &StudyDirectory) -> String {
     text
 }
 
-fn cost_as_text(classes: &[Class]) -> String {
+fn cost_as_text(classes: &[CostClass]) -> String {
     let several = classes.iter().map(|class| &class.data).collect::<BTreeSet<_>>().len() > 1;
-    let name = |class: &Class| {
+    let name = |class: &CostClass| {
         if several { format!("{}, {}", class.method, class.data) } else { class.method.clone() }
     };
     let width = classes.iter().map(|class| name(class).chars().count()).max().unwrap_or(0);
@@ -109,11 +106,11 @@ fn cost_as_text(classes: &[Class]) -> String {
         let value = match (&class.step, class.core_hours()) {
             (step, Some(hours)) => {
                 sums = [sums[0] + hours[0], sums[1] + hours[1]];
-                let mark = if matches!(step, Step::Borrowed(_)) { " (as on other data)" } else { "" };
+                let mark = if matches!(step, StepTime::Borrowed(_)) { " (as on other data)" } else { "" };
                 let milliseconds = 1000.0 * step.seconds().unwrap_or(0.0);
                 format!("{milliseconds:.1} ms a step, {} core-hours{mark}", in_hours(hours[0]))
             }
-            (Step::Unknown(why), None) => {
+            (StepTime::Unknown(why), None) => {
                 unknown += class.runs;
                 format!("not measured: {}", why.lines().next().unwrap_or_default())
             }
@@ -147,12 +144,12 @@ fn in_hours(hours: f64) -> String {
     }
 }
 
-fn as_json(plan: &Plan, study: &StudyDirectory, classes: Option<&[Class]>) -> Value {
+fn as_json(plan: &Plan, study: &StudyDirectory, classes: Option<&[CostClass]>) -> Value {
     let methods: Vec<Value> =
         plan.methods().iter().map(|(name, runs)| json!({ "name": name, "runs": runs })).collect();
     let cost = classes.map(|classes| {
         let sum = |index: usize| -> f64 {
-            classes.iter().filter_map(Class::core_hours).map(|hours| hours[index]).sum()
+            classes.iter().filter_map(CostClass::core_hours).map(|hours| hours[index]).sum()
         };
         let unknown: usize =
             classes.iter().filter(|class| class.core_hours().is_none()).map(|class| class.runs).sum();
@@ -168,17 +165,17 @@ fn as_json(plan: &Plan, study: &StudyDirectory, classes: Option<&[Class]>) -> Va
         "manifest": study.manifest().display().to_string(),
         "runs": plan.manifest.entries.len(),
         "methods": methods,
-        "trained": plan.count(Progress::Trained),
-        "begun": plan.count(Progress::Begun),
-        "new": plan.count(Progress::New),
+        "trained": plan.count(RunProgress::Trained),
+        "begun": plan.count(RunProgress::Begun),
+        "new": plan.count(RunProgress::New),
         "orphaned": plan.orphaned,
         "cost": cost,
     })
 }
 
-fn class_as_json(class: &Class) -> Value {
+fn class_as_json(class: &CostClass) -> Value {
     let why = match &class.step {
-        Step::Unknown(why) => Some(why),
+        StepTime::Unknown(why) => Some(why),
         _ => None,
     };
     json!({
@@ -189,7 +186,7 @@ fn class_as_json(class: &Class) -> Value {
         "steps": class.steps,
         "steps_left": class.steps_left,
         "step_seconds": class.step.seconds(),
-        "measured": matches!(class.step, Step::Measured(_)),
+        "measured": matches!(class.step, StepTime::Measured(_)),
         "why_not": why,
     })
 }

@@ -1,10 +1,9 @@
 //! `unbraid study presets`: the comparisons of the papers.
 
-use super::Format;
 use super::new::ScaleArgs;
 use crate::error::Outcome;
-use crate::format::print;
-use unbraid_study::presets::{STUDIES, Scale, text};
+use crate::format::{TextFormat, print};
+use unbraid_study::presets::{PresetScale, STUDIES, text};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -16,7 +15,7 @@ pub(crate) struct PresetsArgs {
     command: Option<PresetsCommand>,
     /// How the list is printed
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: TextFormat,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,8 +37,8 @@ enum PresetsCommand {
 pub(crate) fn run(args: &PresetsArgs) -> Outcome {
     match (&args.command, args.format) {
         (Some(PresetsCommand::Show { name, scale }), _) => print(text(name, scale.scale())?),
-        (None, Format::Text) => print(&as_text()?),
-        (None, Format::Json) => print(&as_json()?),
+        (None, TextFormat::Text) => print(&as_text()?),
+        (None, TextFormat::Json) => print(&as_json()?),
     }
 }
 
@@ -53,7 +52,7 @@ fn as_text() -> Outcome<String> {
             paper = study.paper;
             let _ = writeln!(text, "{paper}");
         }
-        let (full, small) = (study.runs(Scale::Full)?, study.runs(Scale::Small)?);
+        let (full, small) = (study.runs(PresetScale::Full)?, study.runs(PresetScale::Small)?);
         let name = format!("  {}", study.name);
         let _ = writeln!(text, "{name:width$}  {full:>6}  {small:>5}  {}", study.place);
     }
@@ -66,8 +65,8 @@ fn as_json() -> Outcome<String> {
             "name": study.name,
             "paper": study.paper,
             "place": study.place,
-            "runs": study.runs(Scale::Full)?,
-            "runs_small": study.runs(Scale::Small)?,
+            "runs": study.runs(PresetScale::Full)?,
+            "runs_small": study.runs(PresetScale::Small)?,
         }))
     });
     Ok(format!("{:#}\n", Value::Array(studies.collect::<Outcome<Vec<Value>>>()?)))

@@ -6,9 +6,7 @@ use unbraid_report::document::check_page;
 use unbraid_report::page::run_name;
 use unbraid_report::study::page;
 use unbraid_study::analysis::quantities::UDR;
-use unbraid_study::results::Results;
-use unbraid_study::udr::{Limits, study_udr};
-use unbraid_study::{Definition, StudyDirectory};
+use unbraid_study::{Definition, Results, StudyDirectory, UdrLimits, study_udr};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::io::Write;
@@ -45,7 +43,7 @@ pub(crate) fn run(args: &ReportArgs) -> Outcome {
     check_page(&out, existing)?;
     let Results { mut table, warnings: mut notes } = Results::read(&study)?;
     let progress = Terminal::new(args.quiet);
-    let found = study_udr(&study, &table, &table.own_runs(), Limits::default(), &progress);
+    let found = study_udr(&study, &table, &table.own_runs(), UdrLimits::default(), &progress);
     if found.runs > 0 {
         table.set_numbers(UDR, &found.values);
     }

@@ -1,11 +1,12 @@
 //! `unbraid study run`.
 
-use crate::error::{Outcome, usage};
+use crate::error::{Outcome, Stopped, message, usage};
 use crate::format::print;
-use unbraid::run::{Interrupt, signal_name};
-use unbraid_study::runner::{self, Options, Tally};
-use unbraid_study::{Entry, Manifest, Selection, StudyDirectory, tasks};
+use crate::interrupt::Interrupt;
+use crate::study_view::StudyView;
+use unbraid_study::{Entry, Manifest, Runner, Selection, StudyDirectory, Tally, WorkerCommand, tasks};
 use crate::terminal::log_line;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ pub(crate) struct RunArgs {
     /// How many runs to train at a time, each on one thread (default: one for each core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Only the runs with these numbers, as in `0..100,205`; the end of a range does not belong to it
+    /// Only the runs with these numbers, as in `0..100,205`; ranges are half-open
     #[arg(long, value_name = "RANGES", conflicts_with = "id")]
     only: Option<Selection>,
     /// Only the run with this number
@@ -57,9 +58,12 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let manifest = super::planned_runs(&study)?;
     let entries = selected(&manifest, args)?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let options = Options { jobs: args.jobs.map_or(cores, usize::from), retry_failed: args.retry_failed };
-    let tally = runner::run(&study, &entries, options, &interrupt)?;
+    let worker = WorkerCommand::this_program("unbraid", ["study", "work", "--threads", "1"])?;
+    let mut runner = Runner::new(&study, worker).retry_failed(args.retry_failed).stop_on(&interrupt);
+    if let Some(jobs) = args.jobs {
+        runner = runner.jobs(usize::from(jobs));
+    }
+    let tally = runner.run(entries.iter().copied(), &mut StudyView::new())?;
     print(&summary(&tally, entries.len()))?;
     conclude(tally, &study, entries.len())
 }
@@ -86,7 +90,7 @@ fn selected<'a>(manifest: &'a Manifest, args: &RunArgs) -> Outcome<Vec<&'a Entry
         (None, Some(id)) => (Selection::of([id]), "--id"),
         (None, None) => return Ok(entries.iter().collect()),
     };
-    selection.check_against(entries.len(), option)?;
+    selection.check_against(entries.len()).context(option)?;
     Ok(selection.numbers().map(|number| &entries[number]).collect())
 }
 
@@ -107,39 +111,37 @@ fn summary(tally: &Tally<'_>, runs: usize) -> String {
 /// What of it is an error.
 fn conclude(tally: Tally<'_>, study: &StudyDirectory, runs: usize) -> Outcome {
     if let Some(signal) = tally.signal {
-        return Err(Failure::Interrupted {
-            signal,
-            message: format!(
-                "interrupted by {}; {} of {runs} runs are done, and what was at work is saved\nhint: the same command goes \
-                 on",
-                signal_name(signal),
-                tally.done
-            ),
-        });
+        let message = format!(
+            "interrupted by {}; {} of {runs} runs are done, and those in progress are saved\nhint: the same command \
+             resumes",
+            signal.name(),
+            tally.done
+        );
+        return Err(Stopped { signal, message }.into());
     }
     if !tally.failed.is_empty() {
-        if let Some(broken) = &tally.broken {
-            log_line(&format!("error: {broken}"));
+        if let Some(broken) = tally.broken {
+            log_line(&message(&broken.into()));
         }
-        return Err(Failure::run(failures(&tally, study, runs)));
+        return Err(anyhow!(failures(&tally.failed, study, runs)));
     }
     if let Some(broken) = tally.broken {
-        return Err(broken);
+        return Err(broken.into());
     }
     if !tally.interrupted.is_empty() {
         let names: Vec<&str> = tally.interrupted.iter().take(TOLD).map(|entry| entry.name.as_str()).collect();
-        return Err(Failure::run(format!(
-            "{} of {runs} runs were asked to stop by somebody else: {}\nhint: the same command goes on with them",
+        return Err(anyhow!(
+            "{} of {runs} runs were asked to stop by somebody else: {}\nhint: the same command resumes them",
             tally.interrupted.len(),
             names.join(", ")
-        )));
+        ));
     }
     Ok(())
 }
 
-fn failures(tally: &Tally<'_>, study: &StudyDirectory, runs: usize) -> String {
-    let mut text = format!("{} of {runs} runs failed", tally.failed.len());
-    for (entry, error) in tally.failed.iter().take(TOLD) {
+fn failures(failed: &[(&Entry, String)], study: &StudyDirectory, runs: usize) -> String {
+    let mut text = format!("{} of {runs} runs failed", failed.len());
+    for (entry, error) in failed.iter().take(TOLD) {
         let _ =
             write!(text, "\n{} {}: {}", entry.number, entry.name, error.lines().next().unwrap_or_default());
         let log = study.log(entry);
@@ -147,11 +149,11 @@ fn failures(tally: &Tally<'_>, study: &StudyDirectory, runs: usize) -> String {
             let _ = write!(text, "\n  log: {}", log.display());
         }
     }
-    if tally.failed.len() > TOLD {
+    if failed.len() > TOLD {
         let _ = write!(
             text,
             "\nand {} more: unbraid study status {}",
-            tally.failed.len() - TOLD,
+            failed.len() - TOLD,
             study.path().display()
         );
     }

@@ -3,10 +3,11 @@
 use crate::error::{Outcome, usage};
 use crate::format::print;
 use unbraid_study::quote::{absolute, shell};
-use unbraid_study::slurm::{self, Limits, Resources, Submission};
-use unbraid_study::standing::overview;
-use unbraid_study::{Manifest, Selection, Stage, StudyDirectory, tasks};
+use crate::study_view::StudyView;
+use unbraid_study::slurm::{self, ClusterLimits, Resources, Submission};
+use unbraid_study::{Manifest, RunStatus, Selection, Stage, StudyDirectory, tasks};
 use crate::terminal::log_line;
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &SubmitArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let manifest = super::planned_runs(&study)?;
     if let Some(only) = &args.only {
-        only.check_against(manifest.entries.len(), "--only")?;
+        only.check_against(manifest.entries.len()).context("--only")?;
     }
     // From here to the end, so that what one submits the next finds in the queue.
     let changes_something = args.engine == Engine::Slurm && !args.dry_run;
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &SubmitArgs) -> Outcome {
         Engine::Print => print_commands(&study, &tasks, args.retry_failed),
         Engine::Slurm => {
             log_line(&format!("{}{left_out}", in_words(names.len(), tasks.len())));
-            let submission = Submission::new(&study, tasks, resources, args.retry_failed)?;
+            let submission = Submission::new(&study, tasks, resources, &this_program()?, args.retry_failed)?;
             submit(&submission, args.slurm.array_limit.map(NonZeroUsize::get), args.dry_run)
         }
     }
@@ -162,17 +163,19 @@ fn choose(args: &SubmitArgs, study: &StudyDirectory, manifest: &Manifest) -> (Ve
     let queued: BTreeSet<String> = slurm::queued(study).into_keys().collect();
     let mut names = Vec::new();
     let (mut done, mut running, mut waiting, mut failed) = (0, 0, 0, 0);
-    for (entry, standing) in manifest.entries.iter().zip(overview(study, manifest, &queued)) {
+    for (entry, status) in manifest.entries.iter().zip(RunStatus::of_study(study, manifest, &queued)) {
         if args.only.as_ref().is_some_and(|only| !only.contains(entry.number)) {
             continue;
         }
-        match standing.stage {
+        match status.stage {
             Stage::Done => done += 1,
             // A run may have failed and wait to be tried again.
             _ if queued.contains(&entry.name) => waiting += 1,
             Stage::Running => running += 1,
             Stage::Failed if !args.retry_failed => failed += 1,
-            _ => names.push(entry.name.clone()),
+            Stage::Failed | Stage::Interrupted | Stage::Queued | Stage::Pending => {
+                names.push(entry.name.clone());
+            }
         }
     }
     let counts = [(done, "done"), (waiting, "in the queue"), (running, "at work"), (failed, "failed")];
@@ -196,11 +199,13 @@ fn in_words(runs: usize, tasks: usize) -> String {
     format!("{} in {}", plural(runs, "run"), plural(tasks, "task"))
 }
 
+fn this_program() -> Outcome<PathBuf> {
+    std::env::current_exe().context("cannot find this program")
+}
+
 fn print_commands(study: &StudyDirectory, tasks: &[Vec<String>], retry_failed: bool) -> Outcome {
-    let here = std::env::current_dir()
-        .map_err(|error| Failure::run(format!("cannot tell where we are: {error}")))?;
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::run(format!("cannot find this program: {error}")))?;
+    let here = std::env::current_dir().context("cannot find the current directory")?;
+    let program = this_program()?;
     // Paths in configurations may be relative to where we are.
     let start = format!(
         "cd {} && {} study run {}",
@@ -218,8 +223,8 @@ fn print_commands(study: &StudyDirectory, tasks: &[Vec<String>], retry_failed: b
 }
 
 fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) -> Outcome {
-    let limits = Limits::of_cluster().unwrap_or_else(|| {
-        let limits = Limits::default();
+    let limits = ClusterLimits::of_cluster().unwrap_or_else(|| {
+        let limits = ClusterLimits::default();
         log_line(&format!(
             "scontrol tells no limits; arrays have at most {} tasks, Slurm's default",
             limits.array_tasks
@@ -244,14 +249,12 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
         let commands = commands.collect::<Outcome<String>>()?;
         return print(&format!("{}\n{commands}", submission.script()));
     }
-    let mut jobs = String::new();
-    let done = submission.submit(&arrays, |job, array| {
-        log_line(&format!("job {job}: tasks {} to {}", array.offset, array.offset + array.tasks - 1));
-        let _ = writeln!(jobs, "{job}");
-    });
+    let mut view = StudyView::new();
+    let submitted = submission.submit(&arrays, &mut view);
     // That nobody reads the numbers is no reason to submit less.
-    let printed = print(&jobs);
-    done.and(printed)
+    let printed = print(&view.jobs());
+    submitted?;
+    printed
 }
 
 #[cfg(test)]

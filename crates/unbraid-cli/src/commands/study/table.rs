@@ -2,9 +2,9 @@
 
 use crate::error::Outcome;
 use unbraid::files::{Existing, probe_output};
-use unbraid_study::table_files::{self, Format};
-use unbraid_study::{Results, StudyDirectory};
+use unbraid_study::{Results, StudyDirectory, TableFormat};
 use crate::terminal::log_line;
+use anyhow::Context;
 use clap::Args;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TableArgs) -> Outcome {
     let output = match &args.output {
         None => None,
         Some(path) => {
-            let format = Format::of(path)?;
+            let format = TableFormat::of(path)?;
             probe_output(path, existing)?;
             Some((path, format))
         }
@@ -48,9 +48,10 @@ pub(crate) fn run(args: &TableArgs) -> Outcome {
     let results = Results::of_runs(&study, &super::planned_runs(&study)?);
     warn(&results.warnings);
     let Some((path, format)) = output else {
-        return Ok(table_files::write_csv(&results.table, BufWriter::new(std::io::stdout().lock()))?);
+        let out = BufWriter::new(std::io::stdout().lock());
+        return results.table.write_csv(out).context("cannot write to standard output");
     };
-    table_files::write(&results.table, path, format, existing)?;
+    results.table.write(path, format, existing)?;
     log_line(&format!("{} rows written to {}", results.table.rows.len(), path.display()));
     Ok(())
 }

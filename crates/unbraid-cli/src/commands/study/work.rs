@@ -2,13 +2,16 @@
 //! standard input, one line of JSON, and ends in order as soon as standard input does.
 
 use crate::commands::configuration::ComputeArgs;
-use crate::commands::train::{Order, carry_out};
-use unbraid::config::Config;
 use crate::error::{Outcome, usage};
-use unbraid::run::{Interrupt, Start};
+use crate::interrupt::Interrupt;
+use crate::terminal::Terminal;
+use anyhow::Context;
 use clap::Args;
 use std::io;
 use std::path::PathBuf;
+use unbraid::run::Start;
+use unbraid::{Config, Session};
+use unbraid_report::HtmlReport;
 
 /// Which run.
 #[derive(Args, Debug)]
@@ -29,15 +32,15 @@ pub(crate) fn run(args: &WorkArgs) -> Outcome {
     let interrupt = Interrupt::listen_patiently()?;
     let config = read_configuration()?;
     end_with_standard_input(&interrupt)?;
-    let order = Order {
-        given: Some(config),
-        out: Some(&args.run),
-        start: Start::ResumeIfThere,
-        evaluation: true,
-        report: true,
-        quiet: true,
-    };
-    carry_out(order, &args.compute.prepare()?, &interrupt)
+    let compute = args.compute.prepare()?;
+    let session = Session::new(config)
+        .out(&args.run)
+        .start(Start::ResumeIfThere)
+        .device(compute.device())
+        .report(&HtmlReport)
+        .stop_on(&interrupt);
+    compute.run(|| session.execute(&Terminal::new(true)))?;
+    Ok(())
 }
 
 fn read_configuration() -> Outcome<Config> {
@@ -60,6 +63,6 @@ fn end_with_standard_input(interrupt: &Interrupt) -> Outcome {
     std::thread::Builder::new()
         .name("parent".to_owned())
         .spawn(watch)
-        .map_err(|error| Failure::run(format!("cannot start a thread: {error}")))?;
+        .context("cannot start a thread")?;
     Ok(())
 }
