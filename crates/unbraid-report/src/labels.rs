@@ -1,9 +1,12 @@
-//! What the numbers of a table are called in figures.
+//! What scores and losses are called in figures and pages.
 
-use crate::study::analysis::quantities::{ELBO, KL, RECONSTRUCTION, UDR};
+const RECONSTRUCTION: &str = "train/reconstruction";
+const KL: &str = "train/kl";
+const ELBO: &str = "elbo";
+const UDR: &str = "udr";
 
-/// Keys whose names are not just their words.
-const NAMES: [(&str, &str); 24] = [
+/// Keys whose labels are not just their words.
+const LABELS: [(&str, &str); 24] = [
     ("beta_vae_score", "BetaVAE score"),
     ("factor_vae_score", "FactorVAE score"),
     ("mig", "MIG"),
@@ -30,22 +33,22 @@ const NAMES: [(&str, &str); 24] = [
     (UDR, "UDR"),
 ];
 
-/// The name of a number for people.
-pub fn name(key: &str) -> String {
-    if let Some((_, name)) = NAMES.iter().find(|(known, _)| *known == key) {
-        return (*name).to_owned();
+/// The label of a key, such as `MIG` for `mig`. The only place that knows where labels come from.
+pub(crate) fn label(key: &str) -> String {
+    if let Some((_, label)) = LABELS.iter().find(|(known, _)| *known == key) {
+        return (*label).to_owned();
     }
     let words = key.strip_prefix("train/").unwrap_or(key).replace('_', " ");
     words.strip_prefix("gaussian").map_or_else(|| words.clone(), |rest| format!("Gaussian{rest}"))
 }
 
-/// The names of several.
-pub fn names(keys: &[String]) -> Vec<String> {
-    keys.iter().map(|key| name(key)).collect()
+/// The labels of several keys.
+pub(crate) fn labels(keys: &[String]) -> Vec<String> {
+    keys.iter().map(|key| label(key)).collect()
 }
 
-/// Words as people list them: `a`, `a and b`, `a, b and c`.
-pub fn listed<T: AsRef<str>>(words: &[T]) -> String {
+/// Words in a list: `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed<T: AsRef<str>>(words: &[T]) -> String {
     match words {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),
@@ -56,24 +59,18 @@ pub fn listed<T: AsRef<str>>(words: &[T]) -> String {
     }
 }
 
-/// A number of things: `1 run`, `12 runs`.
-pub fn counted(count: usize, thing: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{ending}", crate::report::sheet::thousands(count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unbraid_metrics::registry;
+    use unbraid::metrics::registry;
 
     #[test]
     fn keys_become_words_and_every_special_name_is_of_a_key_that_exists() {
-        assert_eq!(name("train/total_correlation"), "total correlation");
-        assert_eq!(name("gaussian_total_correlation"), "Gaussian total correlation");
-        assert_eq!(name("downstream_accuracy_100"), "downstream accuracy 100");
+        assert_eq!(label("train/total_correlation"), "total correlation");
+        assert_eq!(label("gaussian_total_correlation"), "Gaussian total correlation");
+        assert_eq!(label("downstream_accuracy_100"), "downstream accuracy 100");
         let known = |key: &str| registry::metrics().iter().any(|metric| metric.keys.contains(&key));
-        for (key, _) in NAMES {
+        for (key, _) in LABELS {
             assert!(known(key) || [RECONSTRUCTION, KL, ELBO, UDR].contains(&key), "{key}");
         }
     }
@@ -83,10 +80,6 @@ mod tests {
         assert_eq!(
             [listed(&["a"]), listed(&["a", "b"]), listed(&["a", "b", "c"])],
             ["a", "a and b", "a, b and c"]
-        );
-        assert_eq!(
-            [counted(1, "run"), counted(0, "run"), counted(2, "seed")],
-            ["1 run", "0 runs", "2 seeds"]
         );
     }
 }

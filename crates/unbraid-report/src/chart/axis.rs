@@ -1,22 +1,24 @@
-//! From values to places on paper: linear axes with round ticks, and numbers as people write them.
+//! Linear axes with round ticks: from values to coordinates.
+
+use crate::numbers::minus;
 
 /// A linear axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// The value at its beginning.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The value at its end; always larger.
-    pub high: f64,
+    pub(crate) high: f64,
     /// Where it begins on paper.
-    pub from: f64,
+    pub(crate) from: f64,
     /// Where it ends on paper; smaller than `from` if it goes up.
-    pub to: f64,
+    pub(crate) to: f64,
 }
 
 impl Axis {
     /// An axis over `low` to `high`. Without extent, or with ends that are no numbers, it is widened to something that can
     /// be drawn.
-    pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
+    pub(crate) fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) = match (low.is_finite(), high.is_finite()) {
             (true, true) if low < high => (low, high),
             (true, true) => {
@@ -30,17 +32,17 @@ impl Axis {
     }
 
     /// Where a value stands.
-    pub fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     /// Round values within the axis, about `count` of them, with how to write them.
-    pub fn ticks(&self, count: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         self.ticks_apart(count, 0.0)
     }
 
     /// The same for values that are numbers of things: whole ones.
-    pub fn whole_ticks(&self, count: usize) -> Vec<(f64, String)> {
+    pub(crate) fn whole_ticks(&self, count: usize) -> Vec<(f64, String)> {
         self.ticks_apart(count, 1.0)
     }
 
@@ -76,44 +78,6 @@ fn tick(value: f64, step: f64) -> String {
     minus(format!("{:.decimals$}", value + 0.0))
 }
 
-/// A number with about four digits: 0.0123, 12.34, 1234, 1.23e7.
-pub fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return value.to_string();
-    }
-    let size = value.abs();
-    minus(match size {
-        _ if size == 0.0 => "0".to_owned(),
-        _ if !(1e-4..1e6).contains(&size) => format!("{value:.2e}"),
-        _ if size < 1.0 => format!("{value:.4}"),
-        _ if size < 10.0 => format!("{value:.3}"),
-        _ if size < 100.0 => format!("{value:.2}"),
-        _ if size < 1000.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    })
-}
-
-/// A number with one decimal, never a negative zero: −2.0, 0.0, 1.2.
-pub fn one_decimal(value: f64) -> String {
-    minus(format!("{:.1}", (value * 10.0).round() / 10.0 + 0.0))
-}
-
-/// With a real minus sign.
-fn minus(text: String) -> String {
-    text.replace('-', "−")
-}
-
-/// Rounded to five digits, for files that need no more.
-pub fn five_digits(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    let places = 4 - value.abs().log10().floor() as i32;
-    // Dividing by a power of ten rather than multiplying by its inverse keeps the decimal short.
-    let (factor, divide) = (10_f64.powi(places.abs()), places < 0);
-    if divide { (value / factor).round() * factor } else { (value * factor).round() / factor }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,13 +111,5 @@ mod tests {
             assert!(axis.low < axis.high && axis.place(axis.low).is_finite(), "{low} {high}");
             assert!(axis.ticks(4).len() < 12);
         }
-    }
-
-    #[test]
-    fn numbers_have_about_four_digits() {
-        let found = [0.0, 0.012_34, -1.5, 12.345, 123.45, 1234.5, 12_345_678.0, 1e-7].map(number);
-        assert_eq!(found, ["0", "0.0123", "−1.500", "12.35", "123.5", "1234", "1.23e7", "1.00e−7"]);
-        assert_eq!([-1e-13, -2.04, 0.55, 3.0].map(one_decimal), ["0.0", "−2.0", "0.6", "3.0"]);
-        assert_eq!([five_digits(1_234_567.0), five_digits(0.001_234_567)], [1_234_600.0, 0.001_234_6]);
     }
 }

@@ -1,50 +1,50 @@
-//! Means over a list of values, with a band from the lower to the upper quartile (or any other interval) around them.
+//! Means over the values of a hyper-parameter, with an interval around them as a band or as bars.
 
-use super::axis::number;
-use super::colour::{SERIES, hex};
-use super::frame::{Frame, Names, series_style};
+use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
-use super::svg::{Mark, Near, Svg, path_of_dots, path_through};
+use super::svg::{Hover, Svg, Tooltip, path_of_dots, path_through};
+use crate::colour::{SERIES, hex};
+use crate::numbers::number;
 
 /// One curve with its band.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Band {
+pub(crate) struct Band {
     /// What it is called in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// Its place among the colours of series.
-    pub colour: usize,
+    pub(crate) colour: usize,
     /// From left to right.
-    pub points: Vec<BandPoint>,
+    pub(crate) points: Vec<BandPoint>,
 }
 
 /// A point of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BandPoint {
-    /// Which of the words of the horizontal axis.
-    pub place: usize,
+pub(crate) struct BandPoint {
+    /// Which of the values of the horizontal axis.
+    pub(crate) place: usize,
     /// The height of the curve.
-    pub mean: f64,
-    /// The band.
-    pub low: f64,
-    /// The band.
-    pub high: f64,
-    /// How many values it stands for.
-    pub count: usize,
+    pub(crate) mean: f64,
+    /// The lower end of the interval.
+    pub(crate) low: f64,
+    /// Its upper end.
+    pub(crate) high: f64,
+    /// How many runs the mean is of.
+    pub(crate) count: usize,
 }
 
-/// Up to this many curves have bands; more have bars.
+/// Up to this many curves have bands; with more, each has bars.
 const FEW: usize = 3;
 
-/// Draws the curves; `words` are the values along the horizontal axis, `what` says in words what the band is.
-pub fn draw(title: &str, horizontal: &str, words: &[String], what: &str, bands: &[Band]) -> Svg {
+/// Draws the curves; `values` are those along the horizontal axis, `interval` says what the band is.
+pub(crate) fn draw(title: &str, horizontal: &str, values: &[String], interval: &str, bands: &[Band]) -> Svg {
     let known: Vec<Band> = bands.iter().map(finite).filter(|band| !band.points.is_empty()).collect();
     let all = || known.iter().flat_map(|band| &band.points);
     let (low, high) = extent(all().flat_map(|point| [point.mean, point.low, point.high]));
     let margin = (high - low) * 0.05;
-    let label = format!("{title} over {horizontal}: {}", describe(&known, words));
-    let names = Names { title, horizontal, label: &label };
-    let mut frame = Frame::of_words(names, words, (low - margin, high + margin));
-    let mut marks = Vec::new();
+    let label = format!("{title} over {horizontal}: {}", describe(&known, values));
+    let labels = Labels { title, horizontal, description: &label };
+    let mut frame = Frame::categorical(labels, values, (low - margin, high + margin));
+    let mut tooltips = Vec::new();
     frame.inside(|svg, x, y| {
         // More than a few bands over each other are a grey cloud: bars beside each other are not.
         let bars = known.len() > FEW;
@@ -78,23 +78,23 @@ pub fn draw(title: &str, horizontal: &str, words: &[String], what: &str, bands: 
                 &format!("stroke:{}", hex(colour)),
             );
             for (point, (x, y)) in band.points.iter().zip(middles) {
-                let words = format!(
-                    "{}, {horizontal} {}\nmean {} of {}\n{what} {} to {}",
+                let text = format!(
+                    "{}, {horizontal} {}\nmean {} of {}\n{interval} {} to {}",
                     band.name,
-                    words[point.place],
+                    values[point.place],
                     number(point.mean),
                     point.count,
                     number(point.low),
                     number(point.high)
                 );
-                marks.push(Mark { x, y, colour: Some(colour), words });
+                tooltips.push(Tooltip { x, y, colour: Some(colour), text });
             }
         }
     });
     if known.len() > 1 {
         frame.legend_of(known.iter().map(|band| (band.colour, band.name.as_str())));
     }
-    frame.svg.set_marks(Near::Point, &marks);
+    frame.svg.set_tooltips(Hover::Point, &tooltips);
     frame.svg
 }
 
@@ -105,10 +105,10 @@ fn finite(band: &Band) -> Band {
     Band { points: band.points.iter().filter(known).copied().collect(), ..band.clone() }
 }
 
-fn describe(bands: &[Band], words: &[String]) -> String {
+fn describe(bands: &[Band], values: &[String]) -> String {
     let ends = |band: &Band| {
         let (first, last) = (band.points.first()?, band.points.last()?);
-        let at = |point: &BandPoint| format!("{} at {}", number(point.mean), words[point.place]);
+        let at = |point: &BandPoint| format!("{} at {}", number(point.mean), values[point.place]);
         Some(format!("{} from {} to {}", band.name, at(first), at(last)))
     };
     bands.iter().filter_map(ends).collect::<Vec<_>>().join(", ")

@@ -1,34 +1,34 @@
 //! How values are spread in several groups: a box from the lower to the upper quartile with a line at the median, whiskers
 //! to the furthest value within 1.5 times the box, and dots for single values.
 
-use super::axis::number;
-use super::canvas::Colour;
-use super::colour::{SERIES, hex};
-use super::frame::Names;
+use super::frame::Labels;
 use super::lines::extent;
-use super::rows::Rows;
-use super::svg::{Mark, Near, Svg, path_of_dots, short};
+use super::row_frame::RowFrame;
+use super::svg::{Hover, Svg, Tooltip, path_of_dots, short};
+use crate::colour::Colour;
+use crate::colour::{SERIES, hex};
+use crate::numbers::number;
 use std::fmt::Write;
-use unbraid_metrics::quantile_of_sorted;
+use unbraid::metrics::quantile_of_sorted;
 
 /// One group.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Group {
+pub(crate) struct BoxGroup {
     /// What it is called.
-    pub name: String,
-    /// What stands beside its row, if that is not its name: in a list of settings, not every row repeats the method.
-    pub label: Option<String>,
-    /// Its values; those that are no numbers are ignored.
-    pub values: Vec<f64>,
+    pub(crate) name: String,
+    /// The label of its row, if that is not its name: in a list of settings, not every row repeats the method.
+    pub(crate) label: Option<String>,
+    /// Its values; those that are not finite are ignored.
+    pub(crate) values: Vec<f64>,
     /// Its place among the colours of series.
-    pub colour: usize,
+    pub(crate) colour: usize,
     /// Whether a gap sets it off from the one before it.
-    pub begins: bool,
-    /// Values from elsewhere to compare with, each with where it comes from.
-    pub published: Vec<(String, f64)>,
+    pub(crate) begins: bool,
+    /// Published values to compare with, each with its source.
+    pub(crate) published: Vec<(String, f64)>,
 }
 
-/// Below this number of values there is no box: they speak for themselves.
+/// Below this number of values there is no box: dots say more.
 const FEWEST: usize = 4;
 /// Up to this number, every value is a dot; with more, only those beyond the whiskers.
 const FEW: usize = 20;
@@ -38,7 +38,7 @@ const MOST_DOTS: usize = 40;
 const HALF: f64 = 5.5;
 
 /// Draws one row for each group.
-pub fn draw(title: &str, horizontal: &str, groups: &[Group]) -> Svg {
+pub(crate) fn draw(title: &str, horizontal: &str, groups: &[BoxGroup]) -> Svg {
     let spreads: Vec<Option<Spread>> = groups.iter().map(|group| Spread::of(&group.values)).collect();
     let published = groups.iter().flat_map(|group| group.published.iter().map(|(_, value)| *value));
     let (low, high) = extent(groups.iter().flat_map(|group| group.values.iter().copied()).chain(published));
@@ -49,40 +49,40 @@ pub fn draw(title: &str, horizontal: &str, groups: &[Group]) -> Svg {
         .filter_map(|(group, spread)| Some(format!("{} {}", group.name, number(spread.as_ref()?.median))))
         .collect();
     let label = format!("{title}: medians {}", words.join(", "));
-    let names = Names { title, horizontal, label: &label };
+    let labels = Labels { title, horizontal, description: &label };
     let rows =
         groups.iter().map(|group| (group.label.as_ref().unwrap_or(&group.name).as_str(), group.begins));
-    let mut frame = Rows::new(names, (low - margin, high + margin), rows);
-    let mut marks = Vec::new();
+    let mut frame = RowFrame::new(labels, (low - margin, high + margin), rows);
+    let mut tooltips = Vec::new();
     for (row, (group, spread)) in groups.iter().zip(&spreads).enumerate() {
         let middle = frame.middle(row);
         let x = frame.x;
         let colour = SERIES[group.colour % SERIES.len()];
         if let Some(spread) = spread {
             draw_spread(&mut frame.svg, spread, middle, colour, |value| x.place(value));
-            let words = spread.words(&group.name);
-            marks.push(Mark { x: x.place(spread.median), y: middle, colour: Some(colour), words });
+            let text = spread.describe(&group.name);
+            tooltips.push(Tooltip { x: x.place(spread.median), y: middle, colour: Some(colour), text });
         }
         for (source, value) in &group.published {
             let place = x.place(*value);
             diamond(&mut frame.svg, (place, middle));
             let line = format!("\n{source}: {}", number(*value));
-            match marks.last_mut().filter(|_| spread.is_some()) {
-                Some(mark) => mark.words.push_str(&line),
-                None => marks.push(Mark {
+            match tooltips.last_mut().filter(|_| spread.is_some()) {
+                Some(tooltip) => tooltip.text.push_str(&line),
+                None => tooltips.push(Tooltip {
                     x: place,
                     y: middle,
                     colour: Some(colour),
-                    words: format!("{}{line}", group.name),
+                    text: format!("{}{line}", group.name),
                 }),
             }
         }
     }
-    frame.svg.set_marks(Near::Row, &marks);
+    frame.svg.set_tooltips(Hover::Row, &tooltips);
     frame.svg
 }
 
-/// A value from elsewhere.
+/// A published value.
 fn diamond(svg: &mut Svg, (x, y): (f64, f64)) {
     let path = format!("M{} {}l4.5 4.5l-4.5 4.5l-4.5 -4.5Z", short(x), short(y - 4.5));
     svg.path(&path, "published", "");
@@ -166,7 +166,7 @@ impl Spread {
         Some(Self { count, mean, lower, median, upper, whiskers, dots, left_out, ends })
     }
 
-    fn words(&self, name: &str) -> String {
+    fn describe(&self, name: &str) -> String {
         let runs = if self.count == 1 { "run" } else { "runs" };
         let mut words = format!(
             "{name}\nmedian {}, mean {}\nquartiles {} to {}\nall {} to {}, {} {runs}",
@@ -197,8 +197,8 @@ fn thinned(values: &[f64], most: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn group(name: &str, values: Vec<f64>) -> Group {
-        Group { name: name.to_owned(), values, ..Group::default() }
+    fn group(name: &str, values: Vec<f64>) -> BoxGroup {
+        BoxGroup { name: name.to_owned(), values, ..BoxGroup::default() }
     }
 
     /// 1 to 8 and 100: quartiles at the places 2, 4 and 6 of nine; the whiskers reach 3 - 6 to 7 + 6.
@@ -219,7 +219,7 @@ mod tests {
         let spread = Spread::of(&values).unwrap();
         assert_eq!((spread.dots.len(), spread.left_out), (MOST_DOTS, 160));
         assert_eq!((spread.dots[0], spread.dots[MOST_DOTS - 1]), (1000.0, 1199.0));
-        assert!(spread.words("a").contains("160 of the outlying dots are not drawn"));
+        assert!(spread.describe("a").contains("160 of the outlying dots are not drawn"));
     }
 
     #[test]

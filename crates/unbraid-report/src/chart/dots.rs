@@ -1,26 +1,26 @@
-//! Points in a frame: a unit against a factor (Dupont 2018, Fig. 9a), or two-dimensional data.
+//! Scatter plots: a unit against a factor (Dupont 2018, Fig. 9a), or two-dimensional data.
 
 use super::axis::Axis;
-use super::frame::{Frame, Names, series_style};
+use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
 use super::svg::{Svg, path_of_dots};
 
 /// Some points that belong together.
-pub type Group = (String, Vec<(f64, f64)>);
+pub(crate) type PointGroup = (String, Vec<(f64, f64)>);
 
 /// Points of a factor's whole values (horizontal) and a unit's values (vertical), with the mean of each column.
-pub fn unit_against_factor(title: &str, factor: &str, points: &[(f64, f64)]) -> Svg {
+pub(crate) fn unit_against_factor(title: &str, factor: &str, points: &[(f64, f64)]) -> Svg {
     let (low, high) = extent(points.iter().map(|point| point.0));
     let (bottom, top) = extent(points.iter().map(|point| point.1));
     let margin = (top - bottom) * 0.05;
     let means = column_means(points);
     let words: Vec<String> = means.iter().map(|(value, mean)| format!("{mean:.2} at {value}")).collect();
-    // A factor like an orientation has forty values; the ends and some between are enough for the ear.
+    // A factor like an orientation has forty values; the ends and some between are enough to listen to.
     let step = words.len().div_ceil(8).max(1);
     let words: Vec<&str> = words.iter().step_by(step).map(String::as_str).collect();
     let label = format!("{title}: mean of the unit for values of {factor}: {}", words.join(", "));
-    let names = Names { title, horizontal: factor, label: &label };
-    let mut frame = Frame::counting(names, (low - 0.5, high + 0.5), (bottom - margin, top + margin));
+    let labels = Labels { title, horizontal: factor, description: &label };
+    let mut frame = Frame::counting(labels, (low - 0.5, high + 0.5), (bottom - margin, top + margin));
     frame.inside(|svg, x, y| {
         let place = |point: &(f64, f64)| (x.place(point.0 + spread(point.1)), y.place(point.1));
         svg.path(&path_of_dots(points.iter().map(place)), "dots", &series_style(0));
@@ -47,7 +47,7 @@ fn column_means(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// Points of the plane in groups.
-pub fn plane(title: &str, groups: &[Group]) -> Svg {
+pub(crate) fn plane(title: &str, groups: &[PointGroup]) -> Svg {
     let reach = |axis: fn(&(f64, f64)) -> f64| {
         let (low, high) = extent(groups.iter().flat_map(|(_, points)| points.iter().map(axis)));
         let margin = (high - low) * 0.05;
@@ -56,8 +56,8 @@ pub fn plane(title: &str, groups: &[Group]) -> Svg {
     let counts: Vec<String> =
         groups.iter().map(|(name, points)| format!("{} points {name}", points.len())).collect();
     let label = format!("{title}: {}", counts.join(", "));
-    let names = Names { title, horizontal: "", label: &label };
-    let mut frame = Frame::new(names, reach(|point| point.0), reach(|point| point.1));
+    let labels = Labels { title, horizontal: "", description: &label };
+    let mut frame = Frame::new(labels, reach(|point| point.0), reach(|point| point.1));
     frame.inside(|svg, x: &Axis, y: &Axis| {
         for (place, (_, points)) in groups.iter().enumerate() {
             let dots = points.iter().map(|point| (x.place(point.0), y.place(point.1)));

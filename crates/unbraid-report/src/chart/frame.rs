@@ -1,12 +1,12 @@
 //! The frame that charts share: title, axes with ticks and a legend.
 
 use super::axis::Axis;
-use super::canvas::page_text_width;
-use super::colour::{SERIES, hex};
 use super::svg::{Anchor, Svg};
+use crate::colour::{SERIES, hex};
+use crate::font::page_text_width;
 
-/// Charts are this wide in their own units, so that their words can be read on a phone.
-pub const WIDTH: f64 = 320.0;
+/// Charts are this wide in their own units, so that their text can be read on a phone.
+pub(crate) const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 200.0;
 const TALL: f64 = 260.0;
 const LEFT: f64 = 46.0;
@@ -16,75 +16,75 @@ const BOTTOM: f64 = 34.0;
 const LEGEND_LINE: f64 = 16.0;
 const LEGEND_SIZE: f32 = 11.0;
 
-/// What a chart is called.
+/// The texts of a chart.
 #[derive(Clone, Copy, Debug)]
-pub struct Names<'a> {
+pub(crate) struct Labels<'a> {
     /// Above the chart.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// Below the horizontal axis.
-    pub horizontal: &'a str,
-    /// What it shows, for those who cannot see it.
-    pub label: &'a str,
+    pub(crate) horizontal: &'a str,
+    /// What it shows, for screen readers.
+    pub(crate) description: &'a str,
 }
 
 /// A chart with axes, ready to be drawn into.
 #[derive(Debug)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The drawing.
-    pub svg: Svg,
+    pub(crate) svg: Svg,
     /// From left to right.
-    pub x: Axis,
+    pub(crate) x: Axis,
     /// From bottom to top.
-    pub y: Axis,
+    pub(crate) y: Axis,
     /// Without the legend.
     height: f64,
 }
 
 impl Frame {
     /// A frame over these ranges.
-    pub fn new(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
-        Self::with_ticks(names, HEIGHT, x, y, |axis| axis.ticks(4))
+    pub(crate) fn new(labels: Labels<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        Self::with_ticks(labels, HEIGHT, x, y, |axis| axis.ticks(4))
     }
 
-    /// A frame with room for words beside its points.
-    pub fn tall(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
-        Self::with_ticks(names, TALL, x, y, |axis| axis.ticks(5))
+    /// A taller frame, with room for labels beside its points.
+    pub(crate) fn tall(labels: Labels<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        Self::with_ticks(labels, TALL, x, y, |axis| axis.ticks(5))
     }
 
-    /// A frame whose horizontal axis counts.
-    pub fn counting(names: Names<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
-        Self::with_ticks(names, HEIGHT, x, y, |axis| axis.whole_ticks(4))
+    /// A frame whose horizontal axis has integers only.
+    pub(crate) fn counting(labels: Labels<'_>, x: (f64, f64), y: (f64, f64)) -> Self {
+        Self::with_ticks(labels, HEIGHT, x, y, |axis| axis.whole_ticks(4))
     }
 
-    /// A frame whose horizontal axis has these words at 0, 1, 2, ...
-    pub fn of_words(names: Names<'_>, words: &[String], y: (f64, f64)) -> Self {
-        let last = words.len().saturating_sub(1) as f64;
-        // Words that would touch are left out, evenly.
-        let widest = words.iter().map(|word| page_text_width(word, LEGEND_SIZE)).fold(0.0, f64::max);
+    /// A frame whose horizontal axis has these values at 0, 1, 2, ..., in equal distances.
+    pub(crate) fn categorical(labels: Labels<'_>, values: &[String], y: (f64, f64)) -> Self {
+        let last = values.len().saturating_sub(1) as f64;
+        // Where neighbours would touch, only every second or third is written.
+        let widest = values.iter().map(|value| page_text_width(value, LEGEND_SIZE)).fold(0.0, f64::max);
         let room = (WIDTH - LEFT - RIGHT) / (last + 1.0);
         let stride = ((widest + 6.0) / room).ceil().max(1.0) as usize;
-        Self::with_ticks(names, HEIGHT, (-0.5, last + 0.5), y, |_| {
-            words
+        Self::with_ticks(labels, HEIGHT, (-0.5, last + 0.5), y, |_| {
+            values
                 .iter()
                 .cloned()
                 .enumerate()
-                .map(|(place, word)| (place as f64, word))
+                .map(|(place, value)| (place as f64, value))
                 .step_by(stride)
                 .collect()
         })
     }
 
     fn with_ticks(
-        names: Names<'_>,
+        labels: Labels<'_>,
         height: f64,
         x: (f64, f64),
         y: (f64, f64),
         ticks: impl Fn(&Axis) -> Vec<(f64, String)>,
     ) -> Self {
-        let mut svg = Svg::new(WIDTH, height, names.label);
+        let mut svg = Svg::new(WIDTH, height, labels.description);
         let x = Axis::new(x, (LEFT, WIDTH - RIGHT));
         let y = Axis::new(y, (height - BOTTOM, TOP));
-        svg.text((LEFT, TOP - 9.0), Anchor::Start, "title", names.title);
+        svg.text((LEFT, TOP - 9.0), Anchor::Start, "title", labels.title);
         for (value, text) in y.ticks(if height > HEIGHT { 6 } else { 4 }) {
             let place = y.place(value);
             svg.line((LEFT, place), (WIDTH - RIGHT, place), "grid");
@@ -93,29 +93,29 @@ impl Frame {
         for (value, text) in ticks(&x) {
             let place = x.place(value);
             svg.line((place, y.from), (place, y.from + 4.0), "axis");
-            // A word at the very end would be cut off.
+            // Text at the very end would be cut off.
             let anchor = if place > WIDTH - RIGHT - 12.0 { Anchor::End } else { Anchor::Middle };
             svg.text((place, y.from + 15.0), anchor, "tick", &text);
         }
         svg.line((LEFT, y.from), (WIDTH - RIGHT, y.from), "axis");
-        svg.text(((LEFT + WIDTH - RIGHT) / 2.0, height - 5.0), Anchor::Middle, "tick", names.horizontal);
+        svg.text(((LEFT + WIDTH - RIGHT) / 2.0, height - 5.0), Anchor::Middle, "tick", labels.horizontal);
         Self { svg, x, y, height }
     }
 
-    /// Draws within the axes; what leaves them is cut.
-    pub fn inside(&mut self, draw: impl FnOnce(&mut Svg, &Axis, &Axis)) {
+    /// Draws within the axes; what lies outside is clipped.
+    pub(crate) fn inside(&mut self, draw: impl FnOnce(&mut Svg, &Axis, &Axis)) {
         let (x, y) = (self.x, self.y);
         let (corner, size) = ((x.from, y.to), (x.to - x.from, y.from - y.to));
         self.svg.clipped(corner, size, |svg| draw(svg, &x, &y));
     }
 
-    /// Names of the series below the chart, in as many lines as they need.
-    pub fn legend<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+    /// Labels of the series below the chart, in as many lines as they need.
+    pub(crate) fn legend<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         self.legend_of(names.into_iter().enumerate());
     }
 
-    /// The same for series that have places of their own among all colours.
-    pub fn legend_of<'a>(&mut self, names: impl IntoIterator<Item = (usize, &'a str)>) {
+    /// The same for series whose colours do not follow their order.
+    pub(crate) fn legend_of<'a>(&mut self, names: impl IntoIterator<Item = (usize, &'a str)>) {
         let (mut x, mut line) = (LEFT, 0.0);
         for (place, name) in names {
             let width = page_text_width(name, LEGEND_SIZE) + 28.0;
@@ -132,7 +132,7 @@ impl Frame {
 }
 
 /// How the curve at this place of a list looks: its own colour, and dashes from the second time around.
-pub fn series_style(place: usize) -> String {
+pub(crate) fn series_style(place: usize) -> String {
     let colour = hex(SERIES[place % SERIES.len()]);
     match place / SERIES.len() {
         0 => format!("stroke:{colour}"),

@@ -1,9 +1,10 @@
 //! A matrix as coloured cells with their numbers: units by factors, or correlations.
 
-use super::canvas::{Colour, page_text_width};
-use super::colour::{diverging, hex, readable_on, scale};
 use super::lines::extent;
 use super::svg::{Anchor, Svg};
+use crate::colour::Colour;
+use crate::colour::{diverging, hex, readable_on, scale};
+use crate::font::page_text_width;
 use ndarray::{ArrayRef, Ix2};
 
 const CELL: (f64, f64) = (46.0, 22.0);
@@ -14,7 +15,7 @@ const WORD: f32 = 11.0;
 ///
 /// # Panics
 /// If there are not as many names as rows and columns.
-pub fn draw(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: &[String]) -> Svg {
+pub(crate) fn draw(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: &[String]) -> Svg {
     let (_, largest) = extent(matrix.iter().copied());
     let largest = if largest > 0.0 { largest } else { 1.0 };
     let label = describe(title, matrix, rows, columns);
@@ -33,7 +34,12 @@ pub fn draw(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: 
 ///
 /// # Panics
 /// If there are not as many names as rows and columns.
-pub fn correlations(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: &[String]) -> Svg {
+pub(crate) fn correlations(
+    title: &str,
+    matrix: &ArrayRef<f64, Ix2>,
+    rows: &[String],
+    columns: &[String],
+) -> Svg {
     let (left, top) = (left_of(rows), left_of(columns).max(TOP - 16.0) + 16.0);
     let cell = (34.0, CELL.1);
     let mut svg = sheet(title, strongest(title, matrix, rows, columns), left, top, cell, matrix.dim());
@@ -108,7 +114,7 @@ fn describe(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: 
     format!("{title}; the largest value of each factor: {}", best.join(", "))
 }
 
-/// The strongest correlations between different things in words.
+/// The strongest correlations between different quantities in words.
 fn strongest(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: &[String]) -> String {
     let mut pairs: Vec<(f64, usize, usize)> = matrix
         .indexed_iter()

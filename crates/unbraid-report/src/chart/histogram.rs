@@ -1,17 +1,17 @@
-//! How values are distributed: bars beside a density, and outlines of several distributions.
+//! Histograms: one beside a density, or outlines of several.
 
-use super::axis::number;
-use super::frame::{Frame, Names, series_style};
-use super::latents::steps;
+use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
 use super::svg::{Svg, path_through, short};
+use crate::numbers::number;
 use std::fmt::Write;
+use unbraid::model::steps;
 
 const BINS: usize = 40;
 
 /// The density of values in equal bins from `low` to `high`: counts over the number of all values and the width of a bin,
 /// so that the bars have the area of the share that lies within.
-pub fn densities(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<f64> {
+pub(crate) fn densities(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<f64> {
     let width = (high - low) / bins as f64;
     let mut counts = vec![0_u32; bins];
     for &value in values {
@@ -26,7 +26,7 @@ pub fn densities(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<f6
 }
 
 /// Bars of the values, and over them the curve of a density (Mushom 2020, Fig. 5.12).
-pub fn against_density(
+pub(crate) fn against_density(
     title: &str,
     values: &[f64],
     range: (f64, f64),
@@ -43,7 +43,8 @@ pub fn against_density(
         number(mean),
         number(deviation)
     );
-    let mut frame = Frame::new(Names { title, horizontal: "z", label: &label }, range, (0.0, highest * 1.05));
+    let mut frame =
+        Frame::new(Labels { title, horizontal: "z", description: &label }, range, (0.0, highest * 1.05));
     frame.inside(|svg, x, y| {
         let mut path = String::new();
         for (bin, &bar) in bars.iter().enumerate().filter(|(_, bar)| **bar > 0.0) {
@@ -65,7 +66,7 @@ pub fn against_density(
 }
 
 /// Outlines of several distributions over their common range (Mushom 2020, Fig. 5.6).
-pub fn outlines(title: &str, horizontal: &str, groups: &[(String, Vec<f64>)]) -> Svg {
+pub(crate) fn outlines(title: &str, horizontal: &str, groups: &[(String, Vec<f64>)]) -> Svg {
     let (low, high) = extent(groups.iter().flat_map(|(_, values)| values.iter().copied()));
     // A collapsed unit has the same value everywhere; its range must still have a width.
     let margin = ((high - low) * 0.05).max(0.05);
@@ -75,7 +76,7 @@ pub fn outlines(title: &str, horizontal: &str, groups: &[(String, Vec<f64>)]) ->
     let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
     let label = format!("{title}: distributions of {}", names.join(", "));
     let highest = if highest.is_finite() { highest * 1.05 } else { 1.0 };
-    let mut frame = Frame::new(Names { title, horizontal, label: &label }, range, (0.0, highest));
+    let mut frame = Frame::new(Labels { title, horizontal, description: &label }, range, (0.0, highest));
     let width = (range.1 - range.0) / BINS as f64;
     frame.inside(|svg, x, y| {
         for (place, outline) in outlines.iter().enumerate() {

@@ -1,61 +1,61 @@
-//! Points with words beside them and intervals around them, joined within their series: one quantity against another, with a
-//! hyper-parameter as the label (Kumar 2018, Fig. 1; Mathieu 2019, Fig. 2).
+//! Points with labels beside them and intervals around them, joined within their series: one quantity against another, with
+//! a hyper-parameter as the label (Kumar 2018, Fig. 1; Mathieu 2019, Fig. 2).
 
-use super::axis::number;
-use super::canvas::page_text_width;
-use super::colour::{SERIES, hex};
-use super::frame::{Frame, Names, series_style};
+use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
-use super::svg::{Anchor, Mark, Near, Svg, path_of_dots, path_through, short};
+use super::svg::{Anchor, Hover, Svg, Tooltip, path_of_dots, path_through, short};
+use crate::colour::{SERIES, hex};
+use crate::font::page_text_width;
+use crate::numbers::number;
 use std::fmt::Write;
 
 /// Some points that belong together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LabelledSeries {
+pub(crate) struct LabelledSeries {
     /// What it is called in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// Its place among the colours of series.
-    pub colour: usize,
+    pub(crate) colour: usize,
     /// Its points; they are joined in this order if `joined`.
-    pub points: Vec<LabelledPoint>,
+    pub(crate) points: Vec<LabelledPoint>,
     /// Whether a line leads through them.
-    pub joined: bool,
+    pub(crate) joined: bool,
 }
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LabelledPoint {
+pub(crate) struct LabelledPoint {
     /// From left to right.
-    pub x: f64,
+    pub(crate) x: f64,
     /// From bottom to top.
-    pub y: f64,
+    pub(crate) y: f64,
     /// An interval around `y`, drawn as a bar.
-    pub interval: Option<(f64, f64)>,
-    /// A short word beside it, left out where there is no room.
-    pub label: String,
-    /// What it says under the pointer, after its coordinates.
-    pub words: String,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// A short label beside it, left out where there is no room.
+    pub(crate) label: String,
+    /// The last line of its tooltip.
+    pub(crate) note: String,
 }
 
-/// What the axes are called.
+/// The titles of the axes.
 #[derive(Clone, Copy, Debug)]
-pub struct Axes<'a> {
+pub(crate) struct AxisTitles<'a> {
     /// Above the chart: the vertical axis.
-    pub vertical: &'a str,
+    pub(crate) vertical: &'a str,
     /// Below it.
-    pub horizontal: &'a str,
+    pub(crate) horizontal: &'a str,
 }
 
-const WORD: f32 = 10.0;
-/// The height of a word.
+const LABEL_SIZE: f32 = 10.0;
+/// The height of a label.
 const LINE: f64 = 10.0;
 
 /// Draws the points.
-pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
+pub(crate) fn draw(axes: AxisTitles<'_>, series: &[LabelledSeries]) -> Svg {
     let all = || series.iter().flat_map(|series| &series.points).filter(|point| is_known(point));
     let (left, right) = extent(all().map(|point| point.x));
     let (low, high) = vertical_reach(all());
-    // Words beside the outermost points need room.
+    // Labels beside the outermost points need room.
     let (across, up) = ((right - left) * 0.08, (high - low) * 0.08);
     let label = format!(
         "{} against {}: {}",
@@ -63,12 +63,12 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
         axes.horizontal,
         series.iter().map(describe).collect::<Vec<_>>().join("; ")
     );
-    let names = Names { title: axes.vertical, horizontal: axes.horizontal, label: &label };
-    let mut frame = Frame::tall(names, (left - across, right + across), (low - up, high + up));
-    let mut marks = Vec::new();
+    let labels = Labels { title: axes.vertical, horizontal: axes.horizontal, description: &label };
+    let mut frame = Frame::tall(labels, (left - across, right + across), (low - up, high + up));
+    let mut tooltips = Vec::new();
     frame.inside(|svg, x, y| {
         let mut taken: Vec<Place> = Vec::new();
-        let mut words = Vec::new();
+        let mut labels = Vec::new();
         for series in series {
             let colour = SERIES[series.colour % SERIES.len()];
             let stroke = format!("stroke:{}", hex(colour));
@@ -86,12 +86,12 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
                     let _ = write!(bars, "M{across} {bottom}V{top}M{left} {bottom}h6M{left} {top}h6");
                 }
                 taken.push(Place::around((across, up)));
-                words.push(((across, up), point.label.as_str()));
-                marks.push(Mark {
+                labels.push(((across, up), point.label.as_str()));
+                tooltips.push(Tooltip {
                     x: across,
                     y: up,
                     colour: Some(colour),
-                    words: read_out(axes, series, point),
+                    text: tooltip_text(axes, series, point),
                 });
             }
             if !bars.is_empty() {
@@ -101,9 +101,9 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
             svg.path(&path_of_dots(places), class, &stroke);
         }
         let room = Place { left: x.from, top: y.to, right: x.to, bottom: y.from };
-        for (point, word) in words.into_iter().filter(|(_, word)| !word.is_empty()) {
-            if let Some((place, at)) = free_place(point, word, room, &taken) {
-                svg.text(at, Anchor::Start, "word", word);
+        for (point, label) in labels.into_iter().filter(|(_, label)| !label.is_empty()) {
+            if let Some((place, at)) = free_place(point, label, room, &taken) {
+                svg.text(at, Anchor::Start, "word", label);
                 taken.push(place);
             }
         }
@@ -111,7 +111,7 @@ pub fn draw(axes: Axes<'_>, series: &[LabelledSeries]) -> Svg {
     if series.len() > 1 {
         frame.legend_of(series.iter().map(|series| (series.colour, series.name.as_str())));
     }
-    frame.svg.set_marks(Near::Point, &marks);
+    frame.svg.set_tooltips(Hover::Point, &tooltips);
     frame.svg
 }
 
@@ -131,7 +131,7 @@ fn is_known(point: &LabelledPoint) -> bool {
     point.x.is_finite() && point.y.is_finite()
 }
 
-fn read_out(axes: Axes<'_>, series: &LabelledSeries, point: &LabelledPoint) -> String {
+fn tooltip_text(axes: AxisTitles<'_>, series: &LabelledSeries, point: &LabelledPoint) -> String {
     let mut text = series.name.clone();
     if !point.label.is_empty() {
         let _ = write!(text, " {}", point.label);
@@ -141,8 +141,8 @@ fn read_out(axes: Axes<'_>, series: &LabelledSeries, point: &LabelledPoint) -> S
         let _ = write!(text, " ({} to {})", number(low), number(high));
     }
     let _ = write!(text, "\n{} {}", axes.horizontal, number(point.x));
-    if !point.words.is_empty() {
-        let _ = write!(text, "\n{}", point.words);
+    if !point.note.is_empty() {
+        let _ = write!(text, "\n{}", point.note);
     }
     text
 }
@@ -187,9 +187,9 @@ impl Place {
     }
 }
 
-/// The first free place for a word around its point, and where its text begins.
-fn free_place((x, y): (f64, f64), word: &str, room: Place, taken: &[Place]) -> Option<(Place, (f64, f64))> {
-    let width = page_text_width(word, WORD);
+/// The first free place for a label around its point, and where its text begins.
+fn free_place((x, y): (f64, f64), label: &str, room: Place, taken: &[Place]) -> Option<(Place, (f64, f64))> {
+    let width = page_text_width(label, LABEL_SIZE);
     let candidates = [
         (x + 5.0, y - 4.0),
         (x + 5.0, y + LINE),
@@ -210,17 +210,17 @@ mod tests {
     use super::*;
 
     fn point(x: f64, y: f64, label: &str) -> LabelledPoint {
-        LabelledPoint { x, y, interval: None, label: label.to_owned(), words: "5 runs".to_owned() }
+        LabelledPoint { x, y, interval: None, label: label.to_owned(), note: "5 runs".to_owned() }
     }
 
     fn series(points: Vec<LabelledPoint>) -> LabelledSeries {
         LabelledSeries { name: "beta-vae".to_owned(), colour: 0, points, joined: true }
     }
 
-    const AXES: Axes<'_> = Axes { vertical: "MIG", horizontal: "reconstruction" };
+    const AXES: AxisTitles<'_> = AxisTitles { vertical: "MIG", horizontal: "reconstruction" };
 
     #[test]
-    fn points_have_their_words_and_intervals() {
+    fn points_have_their_labels_and_intervals() {
         let mut second = point(20.0, 0.5, "4");
         second.interval = Some((0.4, 0.7));
         let chart = draw(AXES, &[series(vec![point(10.0, 0.2, "1"), second])]).inline();
@@ -234,13 +234,13 @@ mod tests {
         );
     }
 
-    /// A hundred points in one spot: a few words fit around them, the rest are left out rather than written over each other.
+    /// A hundred points in one spot: a few labels fit around them, the rest are left out rather than written over each other.
     #[test]
-    fn words_never_cover_each_other() {
+    fn labels_never_cover_each_other() {
         let crowd = (0..100).map(|i| point(1.0 + f64::from(i) * 1e-6, 0.3, "12.5"));
         let chart = draw(AXES, &[series(crowd.chain([point(2.0, 0.9, "x")]).collect())]).inline();
-        let words = chart.matches(">12.5</text>").count();
-        assert!((1..=6).contains(&words), "{words}");
+        let labels = chart.matches(">12.5</text>").count();
+        assert!((1..=6).contains(&labels), "{labels}");
         assert!(chart.contains(">x</text>"));
     }
 

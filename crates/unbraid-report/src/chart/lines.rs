@@ -1,18 +1,18 @@
-//! Curves over a common axis, with the numbers under the pointer.
+//! Curves over a common axis, with their values at the pointer.
 
-use super::axis::{five_digits, number};
-use super::colour::{SERIES, hex};
-use super::frame::{Frame, Names, series_style};
+use super::frame::{Frame, Labels, series_style};
 use super::svg::{Svg, path_through};
+use crate::colour::{SERIES, hex};
+use crate::numbers::{five_digits, number};
 use serde_json::json;
 
 /// A curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// What it is called in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// Its points from left to right.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// More points than this are no longer told apart; neighbours are averaged.
@@ -24,7 +24,7 @@ const BEGINNING: f64 = 0.05;
 
 /// Draws curves. The vertical axis covers all points but those of the first twentieth, which may come from above or
 /// below.
-pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
+pub(crate) fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
     let thin: Vec<Series> = series.iter().map(thinned).collect();
     let reach = |axis: fn(&(f64, f64)) -> f64, settled: bool| {
         let values = thin.iter().flat_map(|series| {
@@ -44,7 +44,8 @@ pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
     let ends: Vec<String> =
         thin.iter().filter_map(|series| Some(format!("{} {}", series.name, last(series)?))).collect();
     let label = format!("Curve of {title}, ending at {}", ends.join(", "));
-    let mut frame = Frame::new(Names { title, horizontal, label: &label }, x, (low - margin, high + margin));
+    let mut frame =
+        Frame::new(Labels { title, horizontal, description: &label }, x, (low - margin, high + margin));
     frame.inside(|svg, x, y| {
         for (place, series) in thin.iter().enumerate() {
             let points = series.points.iter().map(|point| (x.place(point.0), y.place(point.1)));
@@ -78,8 +79,8 @@ pub fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
     svg
 }
 
-/// The smallest and largest of those that are numbers.
-pub fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+/// The smallest and largest of the finite values.
+pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let finite = values.into_iter().filter(|value| value.is_finite());
     finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }

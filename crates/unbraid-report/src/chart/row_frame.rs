@@ -1,35 +1,35 @@
-//! The frame of charts that have a row for each thing: its name on the left, its values along a common axis.
+//! The frame of charts with a row for each group: its name on the left, its values along a common axis.
 
 use super::axis::Axis;
-use super::canvas::page_text_width;
-use super::frame::{Names, WIDTH};
+use super::frame::{Labels, WIDTH};
 use super::svg::{Anchor, Svg};
+use crate::font::page_text_width;
 
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 34.0;
 const RIGHT: f64 = 12.0;
 const WORD: f32 = 11.0;
 /// From the middle of one row to that of the next.
-pub const ROW: f64 = 18.0;
+pub(crate) const ROW: f64 = 18.0;
 /// Between groups of rows.
 const GAP: f64 = 7.0;
-/// Names may take this share of the width.
+/// Labels may take this share of the width.
 const NAMES: f64 = 0.45;
 
 /// A frame with rows, ready to be drawn into.
 #[derive(Debug)]
-pub struct Rows {
+pub(crate) struct RowFrame {
     /// The drawing.
-    pub svg: Svg,
+    pub(crate) svg: Svg,
     /// From left to right.
-    pub x: Axis,
+    pub(crate) x: Axis,
     middles: Vec<f64>,
 }
 
-impl Rows {
+impl RowFrame {
     /// A frame over this range of values with these rows, each with whether it begins a new group.
-    pub fn new<'a>(
-        names: Names<'_>,
+    pub(crate) fn new<'a>(
+        labels: Labels<'_>,
         values: (f64, f64),
         rows: impl IntoIterator<Item = (&'a str, bool)>,
     ) -> Self {
@@ -46,9 +46,9 @@ impl Rows {
             middles.push(y + ROW / 2.0);
             y += ROW;
         }
-        let mut svg = Svg::new(WIDTH, y + BOTTOM, names.label);
+        let mut svg = Svg::new(WIDTH, y + BOTTOM, labels.description);
         let x = Axis::new(values, (left, WIDTH - RIGHT));
-        svg.text((8.0, 15.0), Anchor::Start, "title", &fitting(names.title, WIDTH - 40.0));
+        svg.text((8.0, 15.0), Anchor::Start, "title", &fitting(labels.title, WIDTH - 40.0));
         // Numbers of four digits need room.
         for (value, text) in x.ticks(if left > WIDTH / 3.0 { 3 } else { 4 }) {
             let place = x.place(value);
@@ -58,7 +58,7 @@ impl Rows {
             svg.text((place, y + 14.0), anchor, "tick", &text);
         }
         svg.line((left, y), (WIDTH - RIGHT, y), "axis");
-        svg.text(((left + WIDTH - RIGHT) / 2.0, y + 28.0), Anchor::Middle, "tick", names.horizontal);
+        svg.text(((left + WIDTH - RIGHT) / 2.0, y + 28.0), Anchor::Middle, "tick", labels.horizontal);
         for (name, middle) in shown.iter().zip(&middles) {
             svg.text((left - 6.0, middle + 4.0), Anchor::End, "tick", name);
         }
@@ -66,7 +66,7 @@ impl Rows {
     }
 
     /// The height of the middle of a row.
-    pub fn middle(&self, row: usize) -> f64 {
+    pub(crate) fn middle(&self, row: usize) -> f64 {
         self.middles[row]
     }
 }
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn rows_follow_each_other_and_groups_stand_apart() {
-        let names = Names { title: "t", horizontal: "x", label: "l" };
-        let rows = Rows::new(names, (0.0, 1.0), [("a", true), ("b", false), ("c", true)]);
+        let labels = Labels { title: "t", horizontal: "x", description: "d" };
+        let rows = RowFrame::new(labels, (0.0, 1.0), [("a", true), ("b", false), ("c", true)]);
         assert_eq!(rows.middle(1) - rows.middle(0), ROW);
         assert_eq!(rows.middle(2) - rows.middle(1), ROW + GAP);
         assert!(rows.x.from > 20.0 && rows.x.to < WIDTH);
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn long_names_leave_room_for_values() {
-        let names = Names { title: "t", horizontal: "x", label: "l" };
+        let labels = Labels { title: "t", horizontal: "x", description: "d" };
         let long = "a-very-long-method-name-with-many-words-and-settings";
-        let rows = Rows::new(names, (0.0, 1.0), [(long, false)]);
+        let rows = RowFrame::new(labels, (0.0, 1.0), [(long, false)]);
         assert!(rows.x.from < WIDTH * 0.55, "{}", rows.x.from);
         let cut = fitting(long, 60.0);
         assert!(

@@ -1,23 +1,23 @@
-//! What something is made of: a row for each thing, cut into parts that add up to at most the whole.
+//! Stacked bars: a row for each score, cut into shares of its variance.
 
-use super::axis::number;
-use super::canvas::page_text_width;
-use super::colour::{SERIES, hex};
-use super::frame::{Names, WIDTH};
-use super::rows::{ROW, Rows};
-use super::svg::{Anchor, Mark, Near, Svg};
+use super::frame::{Labels, WIDTH};
+use super::row_frame::{ROW, RowFrame};
+use super::svg::{Anchor, Hover, Svg, Tooltip};
+use crate::colour::{SERIES, hex};
+use crate::font::page_text_width;
+use crate::numbers::number;
 use std::fmt::Write;
 
-/// Draws rows of parts. `shares[row][part]` is a share of 1; the rest of a row stays empty.
+/// Draws a bar for each row, with one share of 1 for each part; the rest of a bar stays empty.
 ///
 /// # Panics
 /// If a row has not as many shares as there are parts.
-pub fn draw(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)]) -> Svg {
+pub(crate) fn draw(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)]) -> Svg {
     let label =
-        format!("{title}: {}", rows.iter().map(|row| words(parts, row)).collect::<Vec<_>>().join("; "));
-    let names = Names { title, horizontal: "share of the variance, %", label: &label };
-    let mut frame = Rows::new(names, (0.0, 100.0), rows.iter().map(|(name, _)| (name.as_str(), false)));
-    let mut marks = Vec::new();
+        format!("{title}: {}", rows.iter().map(|row| describe(parts, row)).collect::<Vec<_>>().join("; "));
+    let labels = Labels { title, horizontal: "share of the variance, %", description: &label };
+    let mut frame = RowFrame::new(labels, (0.0, 100.0), rows.iter().map(|(name, _)| (name.as_str(), false)));
+    let mut tooltips = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         assert_eq!(row.1.len(), parts.len(), "a share for each part");
         let middle = frame.middle(place);
@@ -29,14 +29,19 @@ pub fn draw(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)]) -> Svg {
             frame.svg.rectangle((left, middle - (ROW - 5.0) / 2.0), size, "part", &fill);
             from += share;
         }
-        marks.push(Mark { x: frame.x.place(50.0), y: middle, colour: None, words: words(parts, row) });
+        tooltips.push(Tooltip {
+            x: frame.x.place(50.0),
+            y: middle,
+            colour: None,
+            text: describe(parts, row),
+        });
     }
     legend(&mut frame.svg, parts);
-    frame.svg.set_marks(Near::Row, &marks);
+    frame.svg.set_tooltips(Hover::Row, &tooltips);
     frame.svg
 }
 
-fn words(parts: &[&str], (name, shares): &(String, Vec<f64>)) -> String {
+fn describe(parts: &[&str], (name, shares): &(String, Vec<f64>)) -> String {
     let mut text = name.clone();
     for (part, share) in parts.iter().zip(shares) {
         let share = if share.is_finite() {

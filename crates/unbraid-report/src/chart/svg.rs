@@ -1,18 +1,17 @@
-//! Charts as SVG: a few shapes and words, which take their colours from the page that shows them.
+//! Shapes and text as SVG, which take their colours from the page that shows them.
 
-use super::canvas::Colour;
-use super::colour::hex;
-use super::html::{CHART_STYLE, escape};
-use crate::failure::Outcome;
-use crate::files::{self, Existing};
+use crate::colour::{Colour, hex};
+use crate::error::Result;
+use crate::html::{CHART_STYLE, escape};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
+use unbraid::files::{self, Existing};
 
 /// Where text stands relative to its anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// The anchor is its left end.
     Start,
     /// The anchor is its middle.
@@ -31,34 +30,34 @@ impl Anchor {
     }
 }
 
-/// Something in a chart that has more to say than its place.
+/// Text that a page shows while the pointer is over a part of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
-    /// Where it is.
-    pub x: f64,
-    /// Where it is.
-    pub y: f64,
-    /// Its colour; none for that of the text.
-    pub colour: Option<Colour>,
+pub(crate) struct Tooltip {
+    /// Where that part is, from the left.
+    pub(crate) x: f64,
+    /// Where that part is, from the top.
+    pub(crate) y: f64,
+    /// The colour of its first line; `None` for that of other text.
+    pub(crate) colour: Option<Colour>,
     /// What it says, in lines.
-    pub words: String,
+    pub(crate) text: String,
 }
 
-/// Which mark belongs to the pointer.
+/// Which tooltip belongs to the pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Near {
+pub(crate) enum Hover {
     /// The nearest.
     Point,
     /// The one in whose row the pointer is.
     Row,
 }
 
-/// A chart in the making.
+/// A chart.
 #[derive(Clone, Debug)]
-pub struct Svg {
+pub(crate) struct Svg {
     width: f64,
     height: f64,
-    /// What it shows, for those who cannot see it.
+    /// What it shows, for screen readers.
     label: String,
     /// What the page's script shows under the pointer, as JSON.
     data: Option<String>,
@@ -67,46 +66,48 @@ pub struct Svg {
 
 impl Svg {
     /// An empty chart; `label` says what it shows.
-    pub fn new(width: f64, height: f64, label: impl Into<String>) -> Self {
+    pub(crate) fn new(width: f64, height: f64, label: impl Into<String>) -> Self {
         Self { width, height, label: label.into(), data: None, body: String::new() }
     }
 
     /// Its width in its own units.
-    pub fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         self.width
     }
 
     /// Its height in its own units.
-    pub fn height(&self) -> f64 {
+    pub(crate) fn height(&self) -> f64 {
         self.height
     }
 
     /// Makes it higher.
-    pub fn set_height(&mut self, height: f64) {
+    pub(crate) fn set_height(&mut self, height: f64) {
         self.height = height;
     }
 
     /// What the page's script shows under the pointer.
-    pub fn set_data(&mut self, data: &serde_json::Value) {
+    pub(crate) fn set_data(&mut self, data: &serde_json::Value) {
         self.data = Some(data.to_string());
     }
 
-    /// Words that the page's script shows beside the mark that is nearest to the pointer.
-    pub fn set_marks(&mut self, near: Near, marks: &[Mark]) {
-        let marks: Vec<_> = marks
+    /// Text that the page's script shows beside the pointer.
+    pub(crate) fn set_tooltips(&mut self, hover: Hover, tooltips: &[Tooltip]) {
+        let marks: Vec<_> = tooltips
             .iter()
-            .filter(|mark| mark.x.is_finite() && mark.y.is_finite())
-            .map(|mark| json!([tenths(mark.x), tenths(mark.y), mark.colour.map(hex), mark.words]))
+            .filter(|tooltip| tooltip.x.is_finite() && tooltip.y.is_finite())
+            .map(|tooltip| {
+                json!([tenths(tooltip.x), tenths(tooltip.y), tooltip.colour.map(hex), tooltip.text])
+            })
             .collect();
-        let near = match near {
-            Near::Point => "point",
-            Near::Row => "row",
+        let near = match hover {
+            Hover::Point => "point",
+            Hover::Row => "row",
         };
         self.set_data(&json!({ "near": near, "marks": marks }));
     }
 
     /// Text with its baseline at `y`.
-    pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let (x, y, anchor, text) = (short(x), short(y), anchor.word(), escape(text));
         let _ = writeln!(
             self.body,
@@ -115,7 +116,7 @@ impl Svg {
     }
 
     /// Text that reads upwards from its anchor.
-    pub fn upright_text(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
+    pub(crate) fn upright_text(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
         let (x, y, text) = (short(x), short(y), escape(text));
         let _ = writeln!(
             self.body,
@@ -124,14 +125,20 @@ impl Svg {
     }
 
     /// A line from here to there.
-    pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
+    pub(crate) fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
         let (x1, y1, x2, y2) = (short(x1), short(y1), short(x2), short(y2));
         let _ =
             writeln!(self.body, "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" class=\"{class}\"/>");
     }
 
-    /// A rectangle; `style` is CSS of our own making.
-    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str, style: &str) {
+    /// A rectangle; `style` is trusted CSS.
+    pub(crate) fn rectangle(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        class: &str,
+        style: &str,
+    ) {
         let (x, y, width, height) = (short(x), short(y), short(width), short(height));
         let _ = writeln!(
             self.body,
@@ -139,13 +146,18 @@ impl Svg {
         );
     }
 
-    /// A path; `style` is CSS of our own making.
-    pub fn path(&mut self, path: &str, class: &str, style: &str) {
+    /// A path; `style` is trusted CSS.
+    pub(crate) fn path(&mut self, path: &str, class: &str, style: &str) {
         let _ = writeln!(self.body, "<path d=\"{path}\" class=\"{class}\" style=\"{style}\"/>");
     }
 
     /// What `draw` draws is cut at this rectangle.
-    pub fn clipped(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), draw: impl FnOnce(&mut Self)) {
+    pub(crate) fn clipped(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        draw: impl FnOnce(&mut Self),
+    ) {
         // A nested drawing cuts at its edges, and needs no name that would have to differ from all others of a page.
         let (x, y, width, height) = (short(x), short(y), short(width), short(height));
         let _ = writeln!(
@@ -157,7 +169,7 @@ impl Svg {
     }
 
     /// Several charts in rows.
-    pub fn grid(charts: &[Self], columns: usize, label: impl Into<String>) -> Self {
+    pub(crate) fn grid(charts: &[Self], columns: usize, label: impl Into<String>) -> Self {
         const GAP: f64 = 12.0;
         let cell = |size: fn(&Self) -> f64| charts.iter().map(size).fold(0.0, f64::max) + GAP;
         let (width, height) = (cell(|chart| chart.width), cell(|chart| chart.height));
@@ -179,8 +191,8 @@ impl Svg {
         grid
     }
 
-    /// As a part of a page. It becomes as wide as its place, within limits that keep its words readable.
-    pub fn inline(&self) -> String {
+    /// As a part of a page. It becomes as wide as its container, within limits that keep its text readable.
+    pub(crate) fn inline(&self) -> String {
         let (width, height, label) = (short(self.width), short(self.height), escape(&self.label));
         // What can be read off with the pointer can be read off with the arrow keys.
         let data = self
@@ -195,8 +207,8 @@ impl Svg {
         )
     }
 
-    /// As a file of its own.
-    pub fn file(&self) -> String {
+    /// As a standalone file.
+    pub(crate) fn file(&self) -> String {
         let (width, height, label) = (short(self.width), short(self.height), escape(&self.label));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"{width}\" height=\"{height}\" \
@@ -210,13 +222,13 @@ impl Svg {
     ///
     /// # Errors
     /// If it cannot be written, or exists and is to be kept.
-    pub fn save(&self, path: &Path, existing: Existing) -> Outcome {
-        files::write(path, existing, |file| file.write_all(self.file().as_bytes()))
+    pub(crate) fn save(&self, path: &Path, existing: Existing) -> Result {
+        Ok(files::write(path, existing, |file| file.write_all(self.file().as_bytes()))?)
     }
 }
 
-/// A path through points; points that are no numbers interrupt it.
-pub fn path_through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+/// A path through points; points that are not finite interrupt it.
+pub(crate) fn path_through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut path = String::new();
     let mut drawing = false;
     for (x, y) in points {
@@ -231,7 +243,7 @@ pub fn path_through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
 }
 
 /// Dots as one path: each is a line of no length with round ends.
-pub fn path_of_dots(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+pub(crate) fn path_of_dots(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut path = String::new();
     for (x, y) in points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
         let _ = write!(path, "M{} {}h0", short(x), short(y));
@@ -240,7 +252,7 @@ pub fn path_of_dots(points: impl IntoIterator<Item = (f64, f64)>) -> String {
 }
 
 /// A coordinate to a tenth, as short as it can be.
-pub fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     tenths(value).to_string()
 }
 

@@ -1,50 +1,65 @@
-//! Several runs beside each other, as numbers: what differs in their configurations, their losses and their scores.
+//! Several runs side by side: what differs in their configurations, their losses and their scores.
 
-use super::history::History;
-use super::page::run_name;
-use crate::config::Config;
-use crate::evaluate::scores_file::StoredScores;
-use crate::failure::Outcome;
-use crate::run::Run;
+mod page;
+
+use crate::error::Result;
+use crate::run_report::history::History;
+use crate::run_report::page::run_name;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use unbraid_metrics::registry::{self, Direction};
+use unbraid::Run;
+use unbraid::evaluate::StoredScores;
+use unbraid::metrics::registry::{self, Direction};
 
-/// What is known of one of the runs.
+/// Some runs, with what their directories say.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use unbraid::Run;
+/// use unbraid::data::progress::Silent;
+/// use unbraid::files::Existing;
+/// use unbraid_report::Comparison;
+///
+/// let runs = [Run::open("runs/beta-1")?, Run::open("runs/beta-4")?];
+/// let comparison = Comparison::new(&runs)?;
+/// print!("{}", comparison.as_text());
+/// comparison.write_page(Path::new("compare.html"), Existing::Keep, &Silent)?;
+/// # Ok::<(), unbraid_report::Error>(())
+/// ```
 #[derive(Debug)]
-pub struct Entry {
-    /// The name of its directory; of runs with one name, their paths.
-    pub name: String,
-    /// Steps that it was trained for.
-    pub step: u64,
-    config: Config,
-    /// What was logged.
-    pub history: History,
+pub struct Comparison<'a> {
+    /// In the order in which they were given.
+    entries: Vec<Entry<'a>>,
+}
+
+/// One of the runs.
+#[derive(Debug)]
+struct Entry<'a> {
+    run: &'a Run,
+    /// The name of its directory; its path where several have this name.
+    name: String,
+    history: History,
     scores: Option<StoredScores>,
 }
 
-/// Some runs.
-#[derive(Debug)]
-pub struct Comparison {
-    /// In the order in which they were given.
-    pub entries: Vec<Entry>,
-}
-
-/// A number that runs have, or do not have.
+/// A score or a loss of all runs of a comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NumberRow {
-    /// What it is called.
+pub struct ComparedNumber {
+    /// Its key, such as `mig`.
     pub key: String,
-    /// Which way is better.
+    /// Whether higher or lower is better; `None` for losses and for scores that the registry does not know.
     pub direction: Option<Direction>,
-    /// One for each run.
+    /// The value of each run; `None` for a run that does not have it.
     pub values: Vec<Option<f64>>,
 }
 
-impl NumberRow {
-    /// Whether the value of this run is the best of several that differ.
+impl ComparedNumber {
+    /// Whether this run has the best of several values that differ.
+    ///
+    /// # Panics
+    /// If there is no such run.
     pub fn is_best(&self, run: usize) -> bool {
         let known: Vec<f64> =
             self.values.iter().flatten().copied().filter(|value| value.is_finite()).collect();
@@ -57,45 +72,50 @@ impl NumberRow {
     }
 }
 
-impl Comparison {
-    /// Reads what the directories of these runs say.
+impl<'a> Comparison<'a> {
+    /// Reads the log and the scores of these runs.
     ///
     /// # Errors
     /// If one of their files is damaged.
-    pub fn read(runs: &[Run]) -> Outcome<Self> {
-        let entry = |run: &Run| -> Outcome<Entry> {
+    pub fn new(runs: &'a [Run]) -> Result<Self> {
+        let entry = |run: &'a Run| -> Result<Entry<'a>> {
             Ok(Entry {
+                run,
                 name: run_name(run.path()),
-                step: run.step(),
-                config: run.config().clone(),
-                history: History::read(&run.path().join("metrics.jsonl"))?,
-                scores: StoredScores::read(&run.path().join("scores.json"))?,
+                history: History::read(&run.paths().metrics())?,
+                scores: StoredScores::read(&run.paths().scores())?,
             })
         };
-        let mut entries = runs.iter().map(entry).collect::<Outcome<Vec<Entry>>>()?;
+        let mut entries = runs.iter().map(entry).collect::<Result<Vec<Entry<'a>>>>()?;
         let paths: Vec<&Path> = runs.iter().map(Run::path).collect();
         tell_apart(&mut entries, &paths);
         Ok(Self { entries })
     }
 
-    /// Keys of the configuration in which not all runs agree, with the value of each.
+    /// The names of the runs: those of their directories, or their paths where several have one name.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
+
+    /// Keys of the configuration in which the runs differ, with the value of each run.
     pub fn settings(&self) -> Vec<(String, Vec<String>)> {
         let values: Vec<BTreeMap<String, String>> =
-            self.entries.iter().map(|run| run.config.values()).collect();
+            self.entries.iter().map(|entry| entry.run.config().values()).collect();
         let keys: BTreeSet<&String> = values.iter().flat_map(BTreeMap::keys).collect();
         keys.into_iter()
             .filter(|key| values.iter().any(|other| other.get(*key) != values[0].get(*key)))
             .map(|key| {
-                let shown = values.iter().map(|run| run.get(key).cloned().unwrap_or_else(|| "–".to_owned()));
+                let shown =
+                    values.iter().map(|values| values.get(key).cloned().unwrap_or_else(|| "–".to_owned()));
                 (key.clone(), shown.collect())
             })
             .collect()
     }
 
     /// Names of the losses that any of the runs has.
-    pub fn losses(&self) -> Vec<String> {
+    fn losses(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for name in self.entries.iter().flat_map(|run| run.history.losses()) {
+        for name in self.entries.iter().flat_map(|entry| entry.history.losses()) {
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -104,9 +124,9 @@ impl Comparison {
     }
 
     /// The last value of each loss.
-    pub fn last_losses(&self) -> Vec<NumberRow> {
-        let row = |key: String| NumberRow {
-            values: self.entries.iter().map(|run| run.history.last(&key)).collect(),
+    pub fn last_losses(&self) -> Vec<ComparedNumber> {
+        let row = |key: String| ComparedNumber {
+            values: self.entries.iter().map(|entry| entry.history.last(&key)).collect(),
             direction: None,
             key,
         };
@@ -114,10 +134,10 @@ impl Comparison {
     }
 
     /// Each score that any of the runs has, in the order of the registry.
-    pub fn scores(&self) -> Vec<NumberRow> {
+    pub fn scores(&self) -> Vec<ComparedNumber> {
         let mut keys: Vec<(usize, &str, &str)> = Vec::new();
         for score in
-            self.entries.iter().filter_map(|run| run.scores.as_ref()).flat_map(|stored| &stored.scores)
+            self.entries.iter().filter_map(|entry| entry.scores.as_ref()).flat_map(|stored| &stored.scores)
         {
             let place = registry::metrics().iter().position(|metric| metric.name == score.name);
             for (key, _) in &score.values {
@@ -127,26 +147,26 @@ impl Comparison {
             }
         }
         keys.sort_by_key(|(place, _, _)| *place);
-        let row = |(_, metric, key): (usize, &str, &str)| NumberRow {
+        let row = |(_, metric, key): (usize, &str, &str)| ComparedNumber {
             key: key.to_owned(),
             direction: registry::find(metric).ok().map(|metric| metric.direction),
-            values: self.entries.iter().map(|run| run.scores.as_ref()?.get(key)).collect(),
+            values: self.entries.iter().map(|entry| entry.scores.as_ref()?.get(key)).collect(),
         };
         keys.into_iter().map(row).collect()
     }
 
-    /// A table for people, 80 columns wide: runs by number, in as many blocks as they need.
+    /// A table of at most 80 columns: runs by number, in as many blocks as they need.
     pub fn as_text(&self) -> String {
         let mut text = String::new();
-        for (number, run) in self.entries.iter().enumerate() {
-            let _ = writeln!(text, "{:>3}  {} (step {})", number + 1, run.name, run.step);
+        for (number, entry) in self.entries.iter().enumerate() {
+            let _ = writeln!(text, "{:>3}  {} (step {})", number + 1, entry.name, entry.run.step());
         }
         let arrow = |direction| match direction {
             Some(Direction::Higher) => " ↑",
             Some(Direction::Lower) => " ↓",
             Some(Direction::Neither) | None => "",
         };
-        let numbers = |rows: Vec<NumberRow>| -> Vec<(String, Vec<String>)> {
+        let numbers = |rows: Vec<ComparedNumber>| -> Vec<(String, Vec<String>)> {
             let shown =
                 |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
             rows.into_iter()
@@ -163,18 +183,18 @@ impl Comparison {
         text
     }
 
-    /// One row for each run and value.
+    /// CSV with one row for each run and value: `run,kind,key,value`.
     pub fn as_csv(&self) -> String {
         let mut text = String::from("run,kind,key,value\n");
-        for (place, run) in self.entries.iter().enumerate() {
+        for (place, entry) in self.entries.iter().enumerate() {
             let mut row = |kind: &str, key: &str, value: &str| {
-                let _ = writeln!(text, "{},{kind},{},{}", quoted(&run.name), quoted(key), quoted(value));
+                let _ = writeln!(text, "{},{kind},{},{}", quoted(&entry.name), quoted(key), quoted(value));
             };
             for (key, values) in self.settings() {
                 row("setting", &key, &values[place]);
             }
             for (kind, rows) in [("loss", self.last_losses()), ("score", self.scores())] {
-                for NumberRow { key, values, .. } in rows {
+                for ComparedNumber { key, values, .. } in rows {
                     if let Some(value) = values[place] {
                         row(kind, &key, &value.to_string());
                     }
@@ -184,20 +204,20 @@ impl Comparison {
         text
     }
 
-    /// One object for each run.
+    /// JSON with one object for each run, under `runs`.
     pub fn as_json(&self) -> serde_json::Value {
-        let numbers = |rows: Vec<NumberRow>, place: usize| -> BTreeMap<String, f64> {
+        let numbers = |rows: Vec<ComparedNumber>, place: usize| -> BTreeMap<String, f64> {
             rows.into_iter().filter_map(|row| Some((row.key, row.values[place]?))).collect()
         };
-        let runs = self.entries.iter().enumerate().map(|(place, run)| {
+        let runs = self.entries.iter().enumerate().map(|(place, entry)| {
             let settings: BTreeMap<String, String> = self
                 .settings()
                 .into_iter()
                 .map(|(key, mut values)| (key, values.swap_remove(place)))
                 .collect();
             json!({
-                "run": run.name,
-                "step": run.step,
+                "run": entry.name,
+                "step": entry.run.step(),
                 "settings": settings,
                 "losses": numbers(self.last_losses(), place),
                 "scores": numbers(self.scores(), place),
@@ -236,8 +256,8 @@ fn write_blocks(text: &mut String, rows: &[(String, Vec<String>)], runs: usize) 
     }
 }
 
-/// Runs of one name are called by their paths.
-fn tell_apart(entries: &mut [Entry], paths: &[&Path]) {
+/// Runs whose directories have one name are called by their paths.
+fn tell_apart(entries: &mut [Entry<'_>], paths: &[&Path]) {
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
     for (entry, path) in entries.iter_mut().zip(paths) {
         if names.iter().filter(|name| **name == entry.name).count() > 1 {
@@ -247,7 +267,7 @@ fn tell_apart(entries: &mut [Entry], paths: &[&Path]) {
 }
 
 /// At most so many characters.
-pub fn cut(text: &str, width: usize) -> String {
+fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -269,13 +289,13 @@ mod tests {
 
     #[test]
     fn the_best_is_the_best_of_several_in_the_right_direction() {
-        let row = |direction, values: &[Option<f64>]| NumberRow {
+        let row = |direction, values: &[Option<f64>]| ComparedNumber {
             key: String::new(),
             direction: Some(direction),
             values: values.to_vec(),
         };
         let best =
-            |row: &NumberRow| (0..row.values.len()).filter(|&run| row.is_best(run)).collect::<Vec<_>>();
+            |row: &ComparedNumber| (0..row.values.len()).filter(|&run| row.is_best(run)).collect::<Vec<_>>();
         let values = [Some(0.5), None, Some(0.7), Some(f64::NAN), Some(0.7)];
         assert_eq!(best(&row(Direction::Higher, &values)), [2, 4]);
         assert_eq!(best(&row(Direction::Lower, &values)), [0]);

@@ -1,39 +1,82 @@
 //! `compare.html`: several runs side by side.
 
-use super::axis::number;
-use super::comparison::{Comparison, NumberRow, cut};
-use super::gallery::Gallery;
-use super::html::{Section, escape, page};
-use super::lines::{self, Series};
-use super::page::better;
-use crate::failure::Outcome;
-use std::fmt::Write;
+use super::{ComparedNumber, Comparison, cut};
+use crate::chart::lines::{self, Series};
+use crate::error::{Error, Result};
+use crate::html::{Section, check_page, escape, page};
+use crate::labels::label;
+use crate::numbers::number;
+use crate::picture::gallery::Gallery;
+use crate::run_report::encoded_run::EncodedRun;
+use crate::run_report::image_figures::traversal;
+use crate::run_report::page::better;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use unbraid::data::progress::Progress;
+use unbraid::data::{DataSet, DataSpec};
+use unbraid::error_chain;
+use unbraid::files::{self, Existing};
 
-/// The page; of each run either its traversals or the reason why there are none.
-///
-/// # Errors
-/// If a picture cannot be encoded.
-pub fn write(comparison: &Comparison, traversals: &[Result<Gallery, String>]) -> Outcome<String> {
-    let section = |id, heading, content| Section { id, heading, content };
-    let names: Vec<String> = comparison.entries.iter().map(|run| run.name.clone()).collect();
-    let mut summary = String::from("<ol>\n");
-    for run in &comparison.entries {
-        let _ = writeln!(
-            summary,
-            "<li>{} <span class=\"faint\">step {}</span></li>",
-            escape(&run.name),
-            run.step
-        );
+/// Images that decide the order of the units.
+const IMAGES: usize = 1000;
+
+impl Comparison<'_> {
+    /// Writes a self-contained page with tables, training curves and latent traversals. A run whose data cannot be opened
+    /// has no traversals, and the page says why.
+    ///
+    /// # Errors
+    /// If there is a file that must be kept, or the page cannot be written.
+    pub fn write_page(&self, path: &Path, existing: Existing, progress: &dyn Progress) -> Result {
+        check_page(path, existing)?;
+        let html = self.page(&self.traversals(progress))?;
+        Ok(files::write(path, existing, |file| file.write_all(html.as_bytes()))?)
     }
-    summary.push_str("</ol>\n");
-    let sections = [
-        section("scores", "Scores", numbers(&names, &comparison.scores())),
-        section("settings", "Settings that differ", settings(&names, &comparison.settings())),
-        section("traversals", "What each unit does", galleries(&names, traversals)?),
-        section("training", "Training", curves(comparison)),
-        section("losses", "Losses in the end", numbers(&names, &comparison.last_losses())),
-    ];
-    Ok(page(&format!("{} runs compared", names.len()), &summary, &sections))
+
+    /// The traversals of each run from the same image, or why there are none.
+    fn traversals(&self, progress: &dyn Progress) -> Vec<Result<Gallery>> {
+        let mut opened: Vec<(&DataSpec, Box<dyn DataSet>)> = Vec::new();
+        let mut drawn = Vec::new();
+        for entry in &self.entries {
+            let spec = &entry.run.config().data;
+            // Runs usually share their data, which need not be read again.
+            let place = match opened.iter().position(|(known, _)| *known == spec) {
+                Some(place) => Ok(place),
+                None => unbraid::data::open(spec, progress).map(|data| {
+                    opened.push((spec, data));
+                    opened.len() - 1
+                }),
+            };
+            drawn.push(place.map_err(Error::from).and_then(|place| {
+                let data = opened[place].1.as_ref();
+                if data.shape().values() == 2 {
+                    return Err(Error::NoImages);
+                }
+                let encoded = EncodedRun::new(entry.run, data, IMAGES, progress)?;
+                traversal(&encoded, &encoded.codes(1))
+            }));
+        }
+        drawn
+    }
+
+    fn page(&self, traversals: &[Result<Gallery>]) -> Result<String> {
+        let section = |id, heading, content| Section { id, heading, content };
+        let names: Vec<String> = self.names().map(str::to_owned).collect();
+        let mut summary = String::from("<ol>\n");
+        for entry in &self.entries {
+            let (name, step) = (escape(&entry.name), entry.run.step());
+            let _ = writeln!(summary, "<li>{name} <span class=\"faint\">step {step}</span></li>");
+        }
+        summary.push_str("</ol>\n");
+        let sections = [
+            section("scores", "Scores", numbers(&names, &self.scores())),
+            section("settings", "Settings that differ", settings(&names, &self.settings())),
+            section("traversals", "Latent traversals", galleries(&names, traversals)?),
+            section("training", "Training", curves(self)),
+            section("losses", "Final losses", numbers(&names, &self.last_losses())),
+        ];
+        Ok(page(&format!("{} runs compared", names.len()), &summary, &sections))
+    }
 }
 
 /// A table with the runs as columns.
@@ -51,7 +94,7 @@ fn table(names: &[String], first: &str, rows: impl FnOnce(&mut String)) -> Strin
     html
 }
 
-fn numbers(names: &[String], rows: &[NumberRow]) -> String {
+fn numbers(names: &[String], rows: &[ComparedNumber]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -63,7 +106,7 @@ fn numbers(names: &[String], rows: &[NumberRow]) -> String {
             } else {
                 format!(" <span class=\"faint\">{better} is better</span>")
             };
-            let _ = write!(html, "<tr><th scope=\"row\">{}{better}</th>", escape(&row.key.replace('_', " ")));
+            let _ = write!(html, "<tr><th scope=\"row\">{}{better}</th>", escape(&label(&row.key)));
             for (run, value) in row.values.iter().enumerate() {
                 let value = value.map_or_else(|| "–".to_owned(), number);
                 let _ = if row.is_best(run) {
@@ -92,18 +135,18 @@ fn settings(names: &[String], rows: &[(String, Vec<String>)]) -> String {
     })
 }
 
-fn galleries(names: &[String], traversals: &[Result<Gallery, String>]) -> Outcome<String> {
+fn galleries(names: &[String], traversals: &[Result<Gallery>]) -> Result<String> {
     let mut html = String::from(
-        "<p>From the same image where runs share their data; units sorted by KL divergence in nats. Each row goes over the \
-         range of the unit's prior, or through its classes.</p>\n",
+        "<p>From the same image where runs share their data. Latent units (dimensions) are sorted by KL divergence in nats. \
+         Each row goes over the range of the unit's prior, or through its classes.</p>\n",
     );
     for (place, (name, traversal)) in names.iter().zip(traversals).enumerate() {
         let title = format!("{}: {name}", place + 1);
         let _ = writeln!(html, "<figure>\n<h3>{}</h3>", escape(&title));
         match traversal {
             Ok(gallery) => html.push_str(&gallery.html(&title)?),
-            Err(reason) => {
-                let _ = writeln!(html, "<p class=\"faint\">Not drawn: {}</p>", escape(reason));
+            Err(error) => {
+                let _ = writeln!(html, "<p class=\"faint\">Not drawn: {}</p>", escape(&error_chain(error)));
             }
         }
         html.push_str("</figure>\n");
@@ -111,7 +154,7 @@ fn galleries(names: &[String], traversals: &[Result<Gallery, String>]) -> Outcom
     Ok(html)
 }
 
-fn curves(comparison: &Comparison) -> String {
+fn curves(comparison: &Comparison<'_>) -> String {
     let mut html = String::new();
     for loss in comparison.losses() {
         let series: Vec<Series> = comparison

@@ -1,22 +1,16 @@
 //! A white RGB picture on which images and text are placed.
 
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing};
-use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
+use crate::colour::Colour;
+use crate::error::{Error, Result};
+use crate::font::{font, layout, text_width};
+use ab_glyph::{Font, point};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder, Rgb, RgbImage};
 use std::io::Write;
 use std::path::Path;
-use unbraid_data::ImageShape;
+use unbraid::data::ImageShape;
+use unbraid::files::{self, Existing};
 
-static FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
-
-/// A colour by its red, green and blue.
-pub type Colour = [u8; 3];
-/// For text.
-pub const INK: Colour = [32, 36, 44];
-/// For text of less weight.
-pub const FAINT_INK: Colour = [110, 116, 128];
 const PAPER: Colour = [255, 255, 255];
 
 /// Where text stands relative to its anchor.
@@ -30,7 +24,18 @@ pub enum Align {
     Right,
 }
 
-/// A picture in the making.
+/// A white picture to draw on. What lies outside its edges is cut off.
+///
+/// ```
+/// use unbraid::data::ImageShape;
+/// use unbraid_report::{Align, Canvas, INK};
+///
+/// let mut canvas = Canvas::new(120, 100);
+/// canvas.draw_image(ImageShape::new(1, 2, 1), &[0.0, 0.5], 10, 30, 32);
+/// canvas.text("two pixels", 10, 15, 14.0, Align::Left, INK);
+/// assert!(canvas.png()?.starts_with(b"\x89PNG"));
+/// # Ok::<(), unbraid_report::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Canvas {
     picture: RgbImage,
@@ -42,12 +47,33 @@ impl Canvas {
         Self { picture: RgbImage::from_pixel(width as u32, height as u32, Rgb(PAPER)) }
     }
 
+    /// One image, pixel for pixel.
+    ///
+    /// # Panics
+    /// If `pixels` is not one image of `shape`.
+    pub fn of_image(shape: ImageShape, pixels: &[f32]) -> Self {
+        let mut canvas = Self::new(shape.width, shape.height);
+        canvas.draw_image(shape, pixels, 0, 0, 1);
+        canvas
+    }
+
+    /// Columns of pixels.
+    pub fn width(&self) -> usize {
+        self.picture.width() as usize
+    }
+
+    /// Rows of pixels.
+    pub fn height(&self) -> usize {
+        self.picture.height() as usize
+    }
+
     /// The picture so far.
-    pub fn picture(&self) -> &RgbImage {
+    pub(crate) fn picture(&self) -> &RgbImage {
         &self.picture
     }
 
-    /// Places an image with its top left corner at (`left`, `top`), every pixel enlarged to `zoom` x `zoom`.
+    /// Places an image with its top left corner at (`left`, `top`), every pixel enlarged to `zoom` x `zoom`. Values go
+    /// from 0 (black) to 1 (white); those outside are clamped. Images have one channel or three.
     ///
     /// # Panics
     /// If `pixels` is not one image of `shape`.
@@ -99,7 +125,8 @@ impl Canvas {
         }
     }
 
-    /// Writes one line of text whose middle height is at `middle`; returns its width.
+    /// Writes one line of text, vertically centred at `middle`; returns its width. Letters are those of Latin scripts, Greek
+    /// and common symbols.
     pub fn text(
         &mut self,
         text: &str,
@@ -138,79 +165,40 @@ impl Canvas {
     ///
     /// # Errors
     /// If it is empty, or larger than a PNG can be.
-    pub fn png(&self) -> Outcome<Vec<u8>> {
-        let mut png = Vec::new();
-        PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
-            .write_image(
-                self.picture.as_raw(),
-                self.picture.width(),
-                self.picture.height(),
-                ExtendedColorType::Rgb8,
-            )
-            .map_err(|error| Failure::run(format!("cannot encode a picture: {error}")))?;
-        Ok(png)
+    pub fn png(&self) -> Result<Vec<u8>> {
+        encode_png(self.picture.as_raw(), self.picture.dimensions(), ExtendedColorType::Rgb8)
     }
 
     /// Writes the picture as PNG.
     ///
     /// # Errors
     /// If the file cannot be written, or exists and is to be kept.
-    pub fn save(&self, path: &Path, existing: Existing) -> Outcome {
+    pub fn save(&self, path: &Path, existing: Existing) -> Result {
         let png = self.png()?;
-        files::write(path, existing, |file| file.write_all(&png))
+        Ok(files::write(path, existing, |file| file.write_all(&png))?)
     }
 }
 
-/// The width of a line of text, in pixels.
-pub fn text_width(text: &str, size: f32) -> f32 {
-    let Some(font) = font() else { return 0.0 };
-    let font = font.as_scaled(PxScale::from(size));
-    let mut last = None;
-    text.chars().fold(0.0, |width, character| {
-        let glyph = font.glyph_id(character);
-        let kerning = last.replace(glyph).map_or(0.0, |last| font.kern(last, glyph));
-        width + kerning + font.h_advance(glyph)
-    })
-}
-
-/// The width of a line of text in a page or a chart, whose sizes are those of an em, not of a line from its highest to its
-/// lowest point as ours are. The font there is not known; ours is wider than most.
-pub fn page_text_width(text: &str, size: f32) -> f64 {
-    let Some(font) = font() else { return 0.0 };
-    let em = font.units_per_em().map_or(1.0, |em| font.height_unscaled() / em);
-    f64::from(text_width(text, size * em))
-}
-
-fn layout(text: &str, size: f32) -> Vec<Glyph> {
-    let Some(font) = font() else { return Vec::new() };
-    let scaled = font.as_scaled(PxScale::from(size));
-    let (mut x, mut last) = (0.0, None);
-    let place = |character: char| {
-        let glyph = scaled.glyph_id(character);
-        x += last.replace(glyph).map_or(0.0, |last| scaled.kern(last, glyph));
-        let placed = glyph.with_scale_and_position(PxScale::from(size), point(x, 0.0));
-        x += scaled.h_advance(glyph);
-        placed
-    };
-    text.chars().map(place).collect()
-}
-
-/// The font is part of the binary, so it always parses; if it did not, pictures would come without words.
-fn font() -> Option<FontRef<'static>> {
-    FontRef::try_from_slice(FONT).ok()
+/// Pixels of a picture of this width and height as a PNG file.
+///
+/// # Errors
+/// If it is empty, or larger than a PNG can be.
+pub(super) fn encode_png(
+    pixels: &[u8],
+    (width, height): (u32, u32),
+    colours: ExtendedColorType,
+) -> Result<Vec<u8>> {
+    let mut png = Vec::new();
+    PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
+        .write_image(pixels, width, height, colours)
+        .map_err(|error| Error::Png(error.into()))?;
+    Ok(png)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_font_has_the_letters_we_use() {
-        let font = font().expect("the font parses");
-        for character in "aZ09äéβσμ±×→−∞≤".chars() {
-            assert_ne!(font.glyph_id(character).0, 0, "{character}");
-        }
-    }
+    use crate::colour::INK;
 
     #[test]
     fn text_leaves_ink_where_it_should() {

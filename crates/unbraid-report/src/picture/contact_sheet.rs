@@ -1,19 +1,29 @@
 //! The contact sheet of a data set: random images, and for each factor a row in which only that factor varies.
 
-use super::canvas::{Align, Canvas, FAINT_INK, INK, text_width};
-use crate::failure::Outcome;
-use unbraid_data::random::Stream;
-use unbraid_data::{DataSet, Factor, sampling};
+use super::canvas::{Align, Canvas};
+use super::scatter;
+use crate::colour::{FAINT_INK, INK};
+use crate::error::Result;
+use crate::font::text_width;
+use crate::numbers::thousands;
+use unbraid::data::random::Stream;
+use unbraid::data::{DataSet, Factor, sampling};
 
-/// How a sheet is laid out.
+/// How the contact sheet of a data set is laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct SheetOptions {
-    /// Images in a row.
+    /// Images in a row; at least one.
     pub columns: usize,
     /// Rows of random images.
     pub rows: usize,
     /// Decides which images, and the noise of those that have some.
     pub seed: u64,
+}
+
+impl Default for SheetOptions {
+    fn default() -> Self {
+        Self { columns: 10, rows: 3, seed: 0 }
+    }
 }
 
 /// Images smaller than this are enlarged.
@@ -26,11 +36,26 @@ const CAPTION_SIZE: f32 = 11.0;
 /// The label of the rows above the factors.
 const RANDOM: &str = "random";
 
-/// Draws the sheet.
+/// Draws a data set at a glance: random images and, for each factor, a row in which only that factor varies.
+/// Two-dimensional data becomes a scatter plot.
+///
+/// ```
+/// use unbraid::data::{DataSpec, open, progress::Silent};
+/// use unbraid_report::{SheetOptions, draw_data_set};
+///
+/// let data = open(&"shapes".parse::<DataSpec>()?, &Silent)?;
+/// let canvas = draw_data_set(data.as_ref(), SheetOptions { columns: 8, rows: 2, seed: 0 })?;
+/// assert!(canvas.width() > 8 * 64);
+/// # Ok::<(), unbraid_report::Error>(())
+/// ```
 ///
 /// # Errors
 /// If an image cannot be read.
-pub fn draw(data: &dyn DataSet, options: SheetOptions) -> Outcome<Canvas> {
+pub fn draw_data_set(data: &dyn DataSet, options: SheetOptions) -> Result<Canvas> {
+    if data.shape().values() == 2 {
+        return scatter::draw(data);
+    }
+    let options = SheetOptions { columns: options.columns.max(1), ..options };
     let sweeps = factor_sweeps(data, options);
     let mut sheet = Sheet::new(data, options, &sweeps);
     sheet.title();
@@ -133,7 +158,7 @@ impl<'a> Sheet<'a> {
         self.cursor += 40;
     }
 
-    fn place(&mut self, image: usize, column: usize, lane: u64) -> Outcome {
+    fn place(&mut self, image: usize, column: usize, lane: u64) -> Result {
         let noise = Stream::new(self.options.seed, "contact sheet noise").at(0).lane(lane);
         self.data.write_image(image, noise, &mut self.pixels)?;
         let left = self.left + column * self.cell.0;
@@ -141,7 +166,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    fn random_images(&mut self) -> Outcome {
+    fn random_images(&mut self) -> Result {
         let SheetOptions { rows, columns, seed } = self.options;
         let mut images = vec![0; rows * columns];
         let mut generator = Stream::new(seed, "contact sheet").at(0).generator();
@@ -160,7 +185,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    fn sweeps(&mut self, sweeps: &[Sweep<'_>]) -> Outcome {
+    fn sweeps(&mut self, sweeps: &[Sweep<'_>]) -> Result {
         for sweep in sweeps {
             let middle = self.cursor + self.cell.1 / 2;
             self.canvas.text(&sweep.factor.name, self.left - MARGIN, middle, LABEL_SIZE, Align::Right, INK);
@@ -196,19 +221,6 @@ fn shorten(text: &str, width: f32) -> String {
     short
 }
 
-/// 737280 as 737,280.
-pub fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,14 +230,6 @@ mod tests {
         assert_eq!(spread(3, 10), [0, 1, 2]);
         assert_eq!(spread(40, 5), [0, 9, 19, 29, 39]);
         assert_eq!(spread(5, 1), [0]);
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(
-            (thousands(5), thousands(999), thousands(737_280)),
-            ("5".into(), "999".into(), "737,280".into())
-        );
     }
 
     #[test]

@@ -1,51 +1,51 @@
 //! The density of two latent units over the plane (Mathieu et al. 2019, Fig. 3).
 
-use super::axis::one_decimal;
-use super::canvas::{Align, Canvas, FAINT_INK, INK};
-use super::colour::scale;
+use super::canvas::{Align, Canvas};
+use crate::colour::{FAINT_INK, INK, scale};
+use crate::numbers::one_decimal;
 use ndarray::{Array2, ArrayRef, Ix2};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Pixels of a side.
-pub const SIDE: usize = 160;
+pub(crate) const SIDE: usize = 160;
 const ZOOM: usize = 2;
 const MARGIN: usize = 44;
 
 /// A square of the plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Square {
+pub(crate) struct Square {
     /// Its smallest coordinate, of both axes.
-    pub low: f64,
+    pub(crate) low: f64,
     /// Its largest.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 impl Square {
     /// The middle of a pixel; row 0 is at the top.
-    pub fn point(self, row: usize, column: usize) -> [f64; 2] {
+    pub(crate) fn point(self, row: usize, column: usize) -> [f64; 2] {
         let at = |place: usize| self.low + (self.high - self.low) * (place as f64 + 0.5) / SIDE as f64;
         [at(column), at(SIDE - 1 - row)]
     }
 
     /// The middles of all pixels, row by row.
-    pub fn points(self) -> Vec<[f64; 2]> {
+    pub(crate) fn points(self) -> Vec<[f64; 2]> {
         (0..SIDE * SIDE).map(|pixel| self.point(pixel / SIDE, pixel % SIDE)).collect()
     }
 
     /// Values at [`Square::points`] as rows.
-    pub fn with(self, values: Vec<f64>) -> Array2<f64> {
+    pub(crate) fn with(self, values: Vec<f64>) -> Array2<f64> {
         Array2::from_shape_fn((SIDE, SIDE), |(row, column)| values[row * SIDE + column])
     }
 }
 
 /// A density at every pixel of a square.
-pub fn evaluate(square: Square, density: impl Fn([f64; 2]) -> f64 + Sync) -> Array2<f64> {
+pub(crate) fn evaluate(square: Square, density: impl Fn([f64; 2]) -> f64 + Sync) -> Array2<f64> {
     square.with(square.points().into_par_iter().map(&density).collect())
 }
 
 /// The aggregate posterior q(z) = 1/n sum_i q(z|x_i) of two Gaussian units with means and log-variances `[n, 2]`.
-pub fn aggregate_posterior(
+pub(crate) fn aggregate_posterior(
     mean: &ArrayRef<f32, Ix2>,
     log_variance: &ArrayRef<f32, Ix2>,
 ) -> impl Fn([f64; 2]) -> f64 + Sync + use<> {
@@ -81,7 +81,7 @@ pub fn aggregate_posterior(
 }
 
 /// Draws densities side by side in the same colours, dark for none and light for the highest of all.
-pub fn draw(square: Square, panels: &[(&str, Array2<f64>)]) -> Canvas {
+pub(crate) fn draw(square: Square, panels: &[(&str, Array2<f64>)]) -> Canvas {
     let highest = panels.iter().flat_map(|(_, values)| values).fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
     let side = SIDE * ZOOM;
     let mut canvas = Canvas::new(panels.len() * (side + MARGIN) + MARGIN / 2, side + 2 * MARGIN);

@@ -1,32 +1,66 @@
-//! Rows of images, each row with a name: samples, reconstructions, traversals.
+//! Rows of images, each row with a label: samples, reconstructions, traversals.
 
-use super::canvas::{Align, Canvas, FAINT_INK, INK, text_width};
-use super::html::{data_uri, escape};
+use super::canvas::{Align, Canvas};
 use super::tiles;
-use crate::failure::Outcome;
-use ndarray::Array4;
+use crate::colour::{FAINT_INK, INK};
+use crate::error::Result;
+use crate::font::text_width;
+use crate::html::{data_uri, escape};
+use ndarray::{Array4, Axis};
 use std::fmt::Write;
-use unbraid_data::ImageShape;
+use unbraid::data::ImageShape;
 
-/// Some images that belong together.
+/// Images that belong together, such as a traversal of one latent unit.
 #[derive(Clone, Debug)]
-pub struct Row {
-    /// What they are: `unit 3`.
+pub struct ImageRow {
+    /// What they are: `unit 3`. Empty for none.
     pub label: String,
-    /// A number that goes with them: `KL 2.31`.
+    /// A detail in smaller letters: `KL 2.31`. Empty for none.
     pub note: String,
-    /// `[images, height, width, channels]`.
+    /// `[images, height, width, channels]`, with values from 0 to 1.
     pub images: Array4<f32>,
 }
 
-/// Rows of images.
+impl ImageRow {
+    /// Images with a label and no note.
+    pub fn new(label: impl Into<String>, images: Array4<f32>) -> Self {
+        Self { label: label.into(), note: String::new(), images }
+    }
+
+    /// How many images it has.
+    pub(super) fn count(&self) -> usize {
+        self.images.len_of(Axis(0))
+    }
+
+    /// The size of its images.
+    pub(super) fn image_shape(&self) -> ImageShape {
+        let (_, height, width, channels) = self.images.dim();
+        ImageShape::new(height, width, channels)
+    }
+
+    /// The pixels of one of them.
+    pub(super) fn pixels(&self, image: usize) -> Vec<f32> {
+        self.images.index_axis(Axis(0), image).iter().copied().collect()
+    }
+}
+
+/// Rows of images of one size.
+///
+/// ```
+/// use ndarray::Array4;
+/// use unbraid_report::{Gallery, ImageRow};
+///
+/// let rows = vec![ImageRow::new("unit 3", Array4::zeros((5, 64, 64, 1)))];
+/// let gallery = Gallery { columns: 5, rows, captions: Vec::new() };
+/// assert!(gallery.draw("Traversal").width() > 5 * 64);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Gallery {
-    /// Images beside each other; more go to the next line.
+    /// Images beside each other; a longer row continues on the next line.
     pub columns: usize,
     /// The rows.
-    pub rows: Vec<Row>,
-    /// What the columns stand for, if the same for all rows.
+    pub rows: Vec<ImageRow>,
+    /// What the columns stand for, if it is the same for all rows. Empty for none.
     pub captions: Vec<String>,
 }
 
@@ -38,9 +72,12 @@ const LABEL_SIZE: f32 = 15.0;
 const NOTE_SIZE: f32 = 12.0;
 
 impl Gallery {
-    /// As a picture with all its words.
+    /// Draws the rows under a title. Images smaller than 64 pixels are enlarged.
+    ///
+    /// # Panics
+    /// If images differ in size.
     pub fn draw(&self, title: &str) -> Canvas {
-        let shape = self.shape();
+        let (shape, columns) = (self.shape(), self.columns.max(1));
         let zoom = SMALLEST_CELL.div_ceil(shape.width.max(shape.height).max(1)).max(1);
         let cell = (shape.width * zoom + GAP, shape.height * zoom + GAP);
         let width_of = |text: &str, size: f32| text_width(text, size).ceil() as usize;
@@ -50,7 +87,7 @@ impl Gallery {
         let left = if widest == 0 { MARGIN } else { MARGIN + widest + MARGIN };
         let top = MARGIN + 36 + if self.captions.is_empty() { 0 } else { 20 };
         let lines: usize = self.rows.iter().map(|row| self.lines(row)).sum();
-        let width = (left + self.columns * cell.0 + MARGIN).max(width_of(title, TITLE_SIZE) + 2 * MARGIN);
+        let width = (left + columns * cell.0 + MARGIN).max(width_of(title, TITLE_SIZE) + 2 * MARGIN);
         let mut canvas = Canvas::new(width, top + lines * cell.1 + self.rows.len() * GAP + MARGIN);
         canvas.text(title, MARGIN, MARGIN + 12, TITLE_SIZE, Align::Left, INK);
         for (column, caption) in self.captions.iter().enumerate() {
@@ -59,15 +96,15 @@ impl Gallery {
         }
         let mut cursor = top;
         for row in &self.rows {
-            let middle = cursor + (self.lines(row) * cell.1 - GAP) / 2;
+            let middle = cursor + (self.lines(row) * cell.1).saturating_sub(GAP) / 2;
             let right = left.saturating_sub(MARGIN);
             let (label, note) =
-                if row.note.is_empty() { (middle, middle) } else { (middle - 9, middle + 10) };
+                if row.note.is_empty() { (middle, middle) } else { (middle.saturating_sub(9), middle + 10) };
             canvas.text(&row.label, right, label, LABEL_SIZE, Align::Right, INK);
             canvas.text(&row.note, right, note, NOTE_SIZE, Align::Right, FAINT_INK);
-            for (place, image) in row.images.outer_iter().enumerate() {
-                let (column, line) = (place % self.columns, place / self.columns);
-                let pixels: Vec<f32> = image.iter().copied().collect();
+            for place in 0..row.count() {
+                let (column, line) = (place % columns, place / columns);
+                let pixels = row.pixels(place);
                 canvas.draw_image(shape, &pixels, left + column * cell.0, cursor + line * cell.1, zoom);
             }
             cursor += self.lines(row) * cell.1 + GAP;
@@ -75,22 +112,19 @@ impl Gallery {
         canvas
     }
 
-    fn lines(&self, row: &Row) -> usize {
-        row.images.len_of(ndarray::Axis(0)).div_ceil(self.columns.max(1))
+    fn lines(&self, row: &ImageRow) -> usize {
+        row.count().div_ceil(self.columns.max(1))
     }
 
     fn shape(&self) -> ImageShape {
-        self.rows.first().map_or(ImageShape::new(1, 1, 1), |row| {
-            let (_, height, width, channels) = row.images.dim();
-            ImageShape::new(height, width, channels)
-        })
+        self.rows.first().map_or(ImageShape::new(1, 1, 1), ImageRow::image_shape)
     }
 
-    /// As a part of a page, where the names of the rows are text.
+    /// As a part of a page, where labels are text.
     ///
     /// # Errors
     /// If a picture cannot be encoded.
-    pub fn html(&self, title: &str) -> Outcome<String> {
+    pub(crate) fn html(&self, title: &str) -> Result<String> {
         let named = self.rows.iter().any(|row| !row.label.is_empty());
         let mut html = String::from(if named { "<div class=\"rows\">\n" } else { "" });
         for row in &self.rows {
@@ -107,7 +141,7 @@ impl Gallery {
                 "<img class=\"tiles\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"{}\">",
                 tiles.width,
                 tiles.height,
-                escape(&format!("{}: {} images", words.join(", "), row.images.len_of(ndarray::Axis(0)))),
+                escape(&format!("{}: {} images", words.join(", "), row.count())),
                 data_uri("image/png", &tiles.png)
             );
         }
@@ -123,10 +157,8 @@ mod tests {
     use super::*;
 
     fn gallery() -> Gallery {
-        let row = |label: &str, value: f32, count: usize| Row {
-            label: label.to_owned(),
-            note: String::new(),
-            images: Array4::from_elem((count, 64, 64, 1), value),
+        let row = |label: &str, value: f32, count: usize| {
+            ImageRow::new(label, Array4::from_elem((count, 64, 64, 1), value))
         };
         Gallery { columns: 2, rows: vec![row("", 0.0, 3), row("", 0.4, 2)], captions: Vec::new() }
     }

@@ -1,11 +1,11 @@
-//! Points of the plane, coloured by their first factor: how data of two values is shown.
+//! A scatter plot of two-dimensional data, coloured by its first factor.
 
-use super::canvas::{Align, Canvas, FAINT_INK, INK};
-use super::colour::SERIES;
-use super::sheet::thousands;
-use crate::failure::Outcome;
-use unbraid_data::random::Stream;
-use unbraid_data::{DataSet, FactorSpace};
+use super::canvas::{Align, Canvas};
+use crate::colour::{FAINT_INK, INK, SERIES};
+use crate::error::Result;
+use crate::numbers::thousands;
+use unbraid::data::random::Stream;
+use unbraid::data::{DataSet, FactorSpace};
 
 const SIDE: usize = 560;
 const MARGIN: usize = 40;
@@ -19,7 +19,7 @@ const MOST_POINTS: usize = 20_000;
 ///
 /// # Panics
 /// If the data has another number of values than two.
-pub fn draw(data: &dyn DataSet) -> Outcome<Canvas> {
+pub(super) fn draw(data: &dyn DataSet) -> Result<Canvas> {
     assert_eq!(data.shape().values(), 2, "points of the plane");
     let step = data.len().div_ceil(MOST_POINTS).max(1);
     let mut points = Vec::new();

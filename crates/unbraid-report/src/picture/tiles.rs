@@ -1,8 +1,8 @@
-//! Images side by side as a PNG without words, for pages that write their own: what is between them is transparent.
+//! Images side by side as a PNG without labels, for pages that have their own; the gaps between images are transparent.
 
-use crate::failure::{Failure, Outcome};
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ExtendedColorType, ImageEncoder};
+use super::canvas::encode_png;
+use crate::error::Result;
+use image::ExtendedColorType;
 use ndarray::{ArrayRef, Ix4};
 
 const GAP: usize = 2;
@@ -15,20 +15,20 @@ const SMALLEST: usize = 56;
 
 /// A PNG, and the size at which to show it.
 #[derive(Debug)]
-pub struct Tiles {
+pub(crate) struct Tiles {
     /// The file.
-    pub png: Vec<u8>,
+    pub(crate) png: Vec<u8>,
     /// Width on the page.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Height on the page.
-    pub height: usize,
+    pub(crate) height: usize,
 }
 
 /// Lays out images `[images, height, width, channels]` in rows of `columns`.
 ///
 /// # Errors
 /// If there is nothing to show, or more than a PNG can hold.
-pub fn draw(images: &ArrayRef<f32, Ix4>, columns: usize) -> Outcome<Tiles> {
+pub(crate) fn draw(images: &ArrayRef<f32, Ix4>, columns: usize) -> Result<Tiles> {
     let (count, height, width, channels) = images.dim();
     let factor = height.max(width).div_ceil(LARGEST).max(1);
     let (height, width) = (height.div_ceil(factor), width.div_ceil(factor));
@@ -53,10 +53,7 @@ pub fn draw(images: &ArrayRef<f32, Ix4>, columns: usize) -> Outcome<Tiles> {
         }
     }
     let colours = if samples == 4 { ExtendedColorType::Rgba8 } else { ExtendedColorType::La8 };
-    let mut png = Vec::new();
-    PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
-        .write_image(&pixels, total_width as u32, total_height as u32, colours)
-        .map_err(|error| Failure::run(format!("cannot encode a picture: {error}")))?;
+    let png = encode_png(&pixels, (total_width as u32, total_height as u32), colours)?;
     let zoom = SMALLEST.div_ceil(height.max(width)).max(1);
     Ok(Tiles { png, width: total_width * zoom, height: total_height * zoom })
 }

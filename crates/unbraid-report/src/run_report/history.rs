@@ -1,44 +1,54 @@
 //! `metrics.jsonl` as curves.
 
-use super::lines::{self, Series};
-use super::svg::Svg;
-use crate::failure::{Failure, Outcome};
-use crate::run::{loss_rank, unit_of_loss};
+use crate::chart::lines::{self, Series};
+use crate::chart::svg::Svg;
+use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
+use unbraid::run::{loss_rank, unit_of_loss};
 
-/// What was logged while a run trained.
+/// The losses that were logged while a run trained.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History {
+pub(crate) struct History {
     steps: Vec<f64>,
     /// Each key without `train/`, with a value for each step; NaN where a row lacks it.
     columns: Vec<(String, Vec<f64>)>,
+}
+
+/// What is wrong with a row.
+#[derive(Debug)]
+enum RowError {
+    NotJson(serde_json::Error),
+    NoStep,
 }
 
 impl History {
     /// Reads a file; one that is missing has no rows, and a last row that is still being written does not count.
     ///
     /// # Errors
-    /// If the file cannot be read, or has a row that is no JSON object with a step.
-    pub fn read(path: &Path) -> Outcome<Self> {
+    /// If the file cannot be read, or has a row that is not a JSON object with a step.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Failure::input(format!("{}: cannot read it: {error}", path.display()))),
+            Err(error) => return Err(unbraid::Error::io(path, "read it")(error).into()),
         };
-        Self::parse(&text)
-            .map_err(|(line, found)| Failure::input(format!("{}, line {line}: {found}", path.display())))
+        Self::parse(&text).map_err(|(line, error)| match error {
+            RowError::NotJson(source) => Error::LogRow { path: path.to_owned(), line, source },
+            RowError::NoStep => Error::LogStep { path: path.to_owned(), line },
+        })
     }
 
-    fn parse(text: &str) -> Result<Self, (usize, String)> {
+    /// Fails with the number of the first wrong line, counted from 1.
+    fn parse(text: &str) -> Result<Self, (usize, RowError)> {
         let mut rows: Vec<Map<String, Value>> = Vec::new();
         for (number, line) in text.split_inclusive('\n').enumerate() {
             match serde_json::from_str::<Map<String, Value>>(line) {
                 Ok(row) if row.get("step").is_some_and(Value::is_number) => rows.push(row),
                 _ if !line.ends_with('\n') => {}
-                Ok(_) => return Err((number + 1, "found no `step`, expected one in every row".to_owned())),
-                Err(error) => return Err((number + 1, format!("expected a JSON object: {error}"))),
+                Ok(_) => return Err((number + 1, RowError::NoStep)),
+                Err(error) => return Err((number + 1, RowError::NotJson(error))),
             }
         }
         let keys: BTreeSet<&String> =
@@ -54,29 +64,29 @@ impl History {
     }
 
     /// Whether nothing was logged.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.steps.is_empty() || self.columns.is_empty()
     }
 
     /// The last value of a key, such as `kl`.
-    pub fn last(&self, key: &str) -> Option<f64> {
+    pub(crate) fn last(&self, key: &str) -> Option<f64> {
         self.columns.iter().find(|(name, _)| name == key).and_then(|(_, values)| values.last().copied())
     }
 
-    /// The names of the losses: everything but the divergences of single units, the total first.
-    pub fn losses(&self) -> impl Iterator<Item = &str> {
+    /// The names of the losses: everything but the KL divergences of single units, the total first.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str()).filter(|name| unit_of_loss(name).is_none())
     }
 
     /// One curve by its name.
-    pub fn series(&self, key: &str, name: &str) -> Option<Series> {
+    pub(crate) fn series(&self, key: &str, name: &str) -> Option<Series> {
         let (_, values) = self.columns.iter().find(|(column, _)| column == key)?;
         let points = self.steps.iter().copied().zip(values.iter().copied()).collect();
         Some(Series { name: name.to_owned(), points })
     }
 
-    /// A chart for each loss, and one for the divergences of all units (Dupont 2018, Fig. 7).
-    pub fn charts(&self) -> Vec<Svg> {
+    /// A chart for each loss, and one for the KL divergences of all units (Dupont 2018, Fig. 7).
+    pub(crate) fn charts(&self) -> Vec<Svg> {
         if self.is_empty() {
             return Vec::new();
         }
@@ -110,9 +120,20 @@ mod tests {
 
     #[test]
     fn a_damaged_row_is_named() {
-        let (line, found) = History::parse("{\"step\":1}\nnonsense\n{\"step\":2}\n").unwrap_err();
-        assert!(line == 2 && found.contains("JSON"), "{found}");
-        assert_eq!(History::parse("{\"loss\":1}\n").unwrap_err().0, 1);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("metrics.jsonl");
+        let message = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            unbraid::error_chain(&History::read(&path).unwrap_err())
+        };
+        assert_eq!(
+            message("{\"step\":1}\nnonsense\n{\"step\":2}\n"),
+            format!("{}, line 2: expected a JSON object: expected ident at line 1 column 2", path.display())
+        );
+        assert_eq!(
+            message("{\"loss\":1}\n"),
+            format!("{}, line 1: found no `step`, expected one in every row", path.display())
+        );
         assert!(History::parse("").unwrap().is_empty());
         assert!(History::read(Path::new("no/such/file")).unwrap().is_empty());
     }

@@ -1,35 +1,36 @@
 //! `report.html`: everything about a run on one page.
 
-use super::axis::number;
-use super::figure::Figure;
+use super::encoded_run::EncodedRun;
 use super::history::History;
-use super::html::{Section, escape, page};
-use super::sheet::thousands;
-use super::subject::Subject;
-use crate::evaluate::scores_file::StoredScores;
-use crate::failure::Outcome;
-use crate::run::{Meta, State, Status};
+use crate::error::Result;
+use crate::figure::Figure;
+use crate::html::{Section, escape, page};
+use crate::labels::label;
+use crate::numbers::{number, thousands};
 use std::fmt::Write;
-use unbraid_metrics::registry::{self, Direction};
+use std::path::Path;
+use unbraid::evaluate::StoredScores;
+use unbraid::metrics::registry::{self, Direction};
+use unbraid::run::{Meta, State, Status};
 
 /// The figures of a report, by section.
 #[derive(Debug, Default)]
-pub struct Figures {
-    /// What each unit does.
-    pub traversals: Vec<Figure>,
-    /// What the model makes of images, and which it makes up.
-    pub images: Vec<Figure>,
-    /// How training went.
-    pub training: Vec<Figure>,
-    /// What the latent units look like.
-    pub latents: Vec<Figure>,
-    /// What the latent units know of the factors.
-    pub factors: Vec<Figure>,
+pub(crate) struct Figures {
+    /// Latent traversals.
+    pub(crate) traversals: Vec<Figure>,
+    /// Reconstructions and samples.
+    pub(crate) images: Vec<Figure>,
+    /// Training curves.
+    pub(crate) training: Vec<Figure>,
+    /// Posteriors and the prior.
+    pub(crate) latents: Vec<Figure>,
+    /// Units and the factors that they encode.
+    pub(crate) factors: Vec<Figure>,
 }
 
 impl Figures {
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Figure> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Figure> {
         let Self { traversals, images, training, latents, factors } = self;
         [traversals, images, training, latents, factors].into_iter().flatten()
     }
@@ -37,28 +38,28 @@ impl Figures {
 
 /// What a report is made of.
 #[derive(Debug)]
-pub struct Content<'a> {
+pub(crate) struct Content<'a> {
     /// The run and its data.
-    pub subject: &'a Subject<'a>,
-    /// What was logged.
-    pub history: &'a History,
+    pub(crate) encoded: &'a EncodedRun<'a>,
+    /// The logged losses.
+    pub(crate) history: &'a History,
     /// The scores, if it was evaluated.
-    pub scores: Option<&'a StoredScores>,
+    pub(crate) scores: Option<&'a StoredScores>,
     /// The figures.
-    pub figures: &'a Figures,
+    pub(crate) figures: &'a Figures,
 }
 
 /// The page.
 ///
 /// # Errors
 /// If a picture cannot be encoded.
-pub fn write(content: &Content<'_>) -> Outcome<String> {
-    let run = content.subject.run();
+pub(crate) fn write(content: &Content<'_>) -> Result<String> {
+    let run = content.encoded.run();
     let name = run_name(run.path());
     let section = |id, heading, content| Section { id, heading, content };
     let figures = content.figures;
     let sections = [
-        section("traversals", "What each unit does", all(&figures.traversals)?),
+        section("traversals", "Latent traversals", all(&figures.traversals)?),
         section("scores", "Scores", scores(content.scores)),
         section("factors", "Units and factors", all(&figures.factors)?),
         section("images", "Images", all(&figures.images)?),
@@ -70,19 +71,19 @@ pub fn write(content: &Content<'_>) -> Outcome<String> {
 }
 
 /// What a run is called: the name of its directory.
-pub fn run_name(path: &std::path::Path) -> String {
+pub(crate) fn run_name(path: &Path) -> String {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     full.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn all(figures: &[Figure]) -> Outcome<String> {
+fn all(figures: &[Figure]) -> Result<String> {
     figures.iter().map(Figure::html).collect()
 }
 
-/// What it is in a sentence, and the numbers that people look for first.
+/// The run in a sentence, and the numbers that people look for first.
 fn summary(content: &Content<'_>) -> String {
-    let subject = content.subject;
-    let (run, data) = (subject.run(), subject.data());
+    let encoded = content.encoded;
+    let (run, data) = (encoded.run(), encoded.data());
     let config = run.config();
     let mut html = format!(
         "<p>{} on {} ({} images of {}), seed {}, after {} steps.</p>\n<dl class=\"facts\">\n",
@@ -96,29 +97,24 @@ fn summary(content: &Content<'_>) -> String {
     let mut fact = |name: &str, value: String| {
         let _ = writeln!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
     };
-    for (key, name) in [
-        ("mig", "MIG"),
-        ("dci_disentanglement", "DCI disentanglement"),
-        ("sap", "SAP"),
-        ("factor_vae_score", "FactorVAE score"),
-    ] {
+    for key in ["mig", "dci_disentanglement", "sap", "factor_vae_score"] {
         if let Some(value) = content.scores.and_then(|scores| scores.get(key)) {
-            fact(name, number(value));
+            fact(&label(key), number(value));
         }
     }
-    for (key, name) in [("reconstruction", "reconstruction, nats"), ("kl", "KL, nats")] {
+    for (key, name) in [("reconstruction", "reconstruction, nats"), ("kl", "KL divergence, nats")] {
         if let Some(value) = content.history.last(key) {
             fact(name, number(value));
         }
     }
-    let units = subject.layout().continuous();
-    let active = (0..units).filter(|&unit| subject.is_active(unit)).count();
+    let units = encoded.layout().continuous();
+    let active = (0..units).filter(|&unit| encoded.is_active(unit)).count();
     fact("active units", format!("{active} of {units}"));
     html.push_str("</dl>\n");
-    if let Some(Status { state, step, steps, .. }) = Status::read(&run.path().join("status.json"))
+    if let Some(Status { state, step, steps, .. }) = Status::read(&run.paths().status())
         && state != State::Done
     {
-        let _ = writeln!(html, "<p>The run has not finished: it stands at step {step} of {steps}.</p>");
+        let _ = writeln!(html, "<p>The run has not finished: it is at step {step} of {steps}.</p>");
     }
     html
 }
@@ -133,7 +129,7 @@ fn scores(scores: Option<&StoredScores>) -> String {
     let mut html = format!(
         "<p>Computed at step {} on the {}s of the posteriors of {} images{tested}, with seed {}.</p>\n\
          <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Score</th><th scope=\"col\" class=\"number\">Value\
-         </th><th scope=\"col\">Better</th><th scope=\"col\">A good value says</th></tr></thead>\n<tbody>\n",
+         </th><th scope=\"col\">Better</th><th scope=\"col\">Meaning of a good value</th></tr></thead>\n<tbody>\n",
         about.step,
         escape(&about.representation),
         thousands(about.train_points),
@@ -146,7 +142,7 @@ fn scores(scores: Option<&StoredScores>) -> String {
             let _ = writeln!(
                 html,
                 "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"meaning\">{}</td></tr>",
-                escape(&key.replace('_', " ")),
+                escape(&label(key)),
                 number(*value),
                 better(metric.map(|metric| metric.direction)),
                 escape(meaning)
@@ -158,7 +154,7 @@ fn scores(scores: Option<&StoredScores>) -> String {
 }
 
 /// Which way is good, as a word.
-pub fn better(direction: Option<Direction>) -> &'static str {
+pub(crate) fn better(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::Higher) => "higher",
         Some(Direction::Lower) => "lower",
@@ -167,20 +163,20 @@ pub fn better(direction: Option<Direction>) -> &'static str {
 }
 
 fn configuration(content: &Content<'_>) -> String {
-    let run = content.subject.run();
+    let run = content.encoded.run();
     let mut html = format!("<pre>{}</pre>\n", escape(&run.config().to_toml()));
-    if let Some(meta) = Meta::read(&run.path().join("meta.json")) {
+    if let Some(meta) = Meta::read(&run.paths().meta()) {
         html.push_str(
-            "<h3 style=\"margin-top:1.25rem\">How it was made</h3>\n<div class=\"scroll\"><table><tbody>\n",
+            "<h3 style=\"margin-top:1.25rem\">How it was trained</h3>\n<div class=\"scroll\"><table><tbody>\n",
         );
-        let ended = meta.finished.unwrap_or_else(|| "not yet".to_owned());
+        let finished = meta.finished.unwrap_or_else(|| "not yet".to_owned());
         for (key, value) in [
             ("unbraid", meta.version),
-            ("machine", meta.host),
+            ("host", meta.host),
             ("device", format!("{}, {} threads", meta.device, meta.threads)),
-            ("trained values", thousands(meta.parameters)),
-            ("began", meta.started),
-            ("finished", ended),
+            ("parameters", thousands(meta.parameters)),
+            ("started", meta.started),
+            ("finished", finished),
             ("SHA-256 of the data", meta.data_sha256),
         ] {
             let _ = writeln!(html, "<tr><th scope=\"row\">{key}</th><td>{}</td></tr>", escape(&value));

@@ -1,36 +1,37 @@
-//! Choosing a model without factors, by UDR.
+//! Unsupervised model selection by UDR.
 
 use super::best::with_deviation;
 use super::chapter::{Block, Cell, Chapter, TextTable};
 use super::correlations::coefficient;
-use super::names::{counted, name};
-use super::subject::Subject;
+use crate::labels::label;
+use crate::numbers::counted;
+use super::view::StudyView;
 use super::trade_off::runs_by_method;
-use crate::report::axis::number;
-use crate::report::labelled::{self, Axes};
-use crate::study::analysis::quantities::UDR;
-use crate::study::analysis::selection::{Ranked, agreement, ranking};
-use crate::study::analysis::statistics::Mean;
+use crate::numbers::number;
+use crate::chart::labelled_points::{self, AxisTitles};
+use unbraid_study::analysis::quantities::UDR;
+use unbraid_study::analysis::selection::{Ranked, agreement, ranking};
+use unbraid_study::analysis::statistics::Mean;
 
-const HEADING: &str = "Choosing a model without factors";
+const HEADING: &str = "Unsupervised model selection";
 /// The table shows so many of the best settings.
 const SHOWN: usize = 10;
-/// More dots than this only cover each other.
+/// More dots than this would hide each other.
 const MOST_DOTS: usize = 300;
 
 /// Settings by their UDR, and what scores they have (Duan et al. 2020).
-pub fn chapter(subject: &Subject<'_>) -> Chapter {
+pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let mut blocks = Vec::new();
-    for data in &subject.data {
-        let rows = subject.rows_on(data);
-        let ranked = ranking(subject.table, &rows);
+    for data in &view.data {
+        let rows = view.rows_on(data);
+        let ranked = ranking(view.table, &rows);
         if ranked.is_empty() {
             continue;
         }
-        let on = if subject.data.len() > 1 { format!(" on {data}") } else { String::new() };
+        let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
         let title = format!("Settings with the highest UDR{on}");
-        blocks.push(Block::Table(title, table(subject, &ranked)));
-        let known: Vec<(String, f64)> = agreement(subject.table, &rows)
+        blocks.push(Block::Table(title, table(view, &ranked)));
+        let known: Vec<(String, f64)> = agreement(view.table, &rows)
             .into_iter()
             .filter(|found| found.correlation.is_finite())
             .map(|found| (found.key, found.correlation))
@@ -40,20 +41,20 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
                 columns: vec!["Score".to_owned(), "rank correlation with UDR".to_owned()],
                 rows: known
                     .iter()
-                    .map(|(key, value)| (name(key), vec![Cell::plain(coefficient(*value))]))
+                    .map(|(key, value)| (label(key), vec![Cell::plain(coefficient(*value))]))
                     .collect(),
-                words: false,
+                is_text: false,
             };
-            blocks.push(Block::Table(format!("Does UDR put runs in the order of their scores{on}?"), table));
+            blocks.push(Block::Table(format!("Rank correlation of UDR with the scores{on}"), table));
         }
         let stride = rows.len().div_ceil(MOST_DOTS).max(1);
         let shown: Vec<usize> = rows.iter().copied().step_by(stride).collect();
-        let charts = subject
+        let charts = view
             .headlines()
             .iter()
             .map(|key| {
-                let axes = Axes { vertical: &name(key), horizontal: "UDR" };
-                labelled::draw(axes, &runs_by_method(subject, &shown, UDR, key))
+                let axes = AxisTitles { vertical: &label(key), horizontal: "UDR" };
+                labelled_points::draw(axes, &runs_by_method(view, &shown, UDR, key))
             })
             .collect();
         let caption = if stride > 1 {
@@ -67,33 +68,34 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
         return Chapter::missing(
             "choice",
             HEADING,
-            "UDR compares runs that differ only in their seed, by their codes: at least two seeds of a setting with codes.npz \
-             are needed.",
+            "UDR compares runs that differ only in their seed, by their codes: it needs at least two seeds of a setting with \
+             codes.npz.",
         );
     }
     Chapter {
         id: "choice",
         heading: HEADING,
-        introduction: "UDR asks whether runs that differ only in the seed found the same units; it needs no factors. If it \
-                       goes with the scores, the setting with the highest UDR is a good choice where there are no factors. \
-                       Duan et al. 2020; the thesis, section 5.5, leaves the question open."
+        introduction: "Unsupervised disentanglement ranking (UDR) asks whether runs that differ only in the seed learned the \
+                       same units; it needs no factors. If it correlates with the scores, the setting with the highest UDR \
+                       is a good choice where there are no factors. Duan et al. 2020; the thesis, section 5.5, leaves the \
+                       question open."
             .to_owned(),
         blocks,
     }
 }
 
-fn table(subject: &Subject<'_>, ranked: &[Ranked]) -> TextTable {
-    let keys = subject.headlines();
+fn table(view: &StudyView<'_>, ranked: &[Ranked]) -> TextTable {
+    let keys = view.headlines();
     let mut columns = vec!["Setting".to_owned(), "median UDR".to_owned(), "runs".to_owned()];
-    columns.extend(keys.iter().map(|key| name(key)));
+    columns.extend(keys.iter().map(|key| label(key)));
     let row = |found: &Ranked| {
         let mut cells =
             vec![Cell::plain(number(found.udr.median)), Cell::plain(found.rows.len().to_string())];
         cells.extend(keys.iter().map(|key| {
-            let mean = Mean::of(&subject.values(&found.rows, key));
+            let mean = Mean::of(&view.values(&found.rows, key));
             Cell::plain(mean.map_or_else(|| "–".to_owned(), |mean| with_deviation(&mean)))
         }));
         (format!("{} {}", found.method, found.setting.label).trim_end().to_owned(), cells)
     };
-    TextTable { columns, rows: ranked.iter().take(SHOWN).map(row).collect(), words: false }
+    TextTable { columns, rows: ranked.iter().take(SHOWN).map(row).collect(), is_text: false }
 }

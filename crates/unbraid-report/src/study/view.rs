@@ -1,45 +1,45 @@
-//! What a study's page is about: its table, which rows are drawn, and what belongs to what colour.
+//! The table of a study, prepared for its page: which rows are drawn, which scores come first, which colour a method has.
 
-use crate::study::Table;
-use crate::study::analysis::groups::{Group, Part, groups};
-use crate::study::analysis::quantities::{self, Kind, RECONSTRUCTION};
-use crate::study::analysis::statistics::Mean;
-use unbraid_metrics::registry::Direction;
+use unbraid_study::Table;
+use unbraid_study::analysis::groups::{Group, Part, groups};
+use unbraid_study::analysis::quantities::{self, Kind, RECONSTRUCTION};
+use unbraid_study::analysis::statistics::Mean;
+use unbraid::metrics::registry::Direction;
 
 /// The scores that papers show first, in their order.
 const FIRST: [&str; 5] = ["beta_vae_score", "factor_vae_score", "mig", "sap", "dci_disentanglement"];
 /// Where some of these are missing, others take their places up to this number.
 const HEADLINES: usize = 5;
 
-/// A table and what is worth knowing of it before drawing.
+/// A table, prepared for drawing.
 #[derive(Debug)]
-pub struct Subject<'a> {
-    /// All rows and numbers, the derived ones too.
-    pub table: &'a Table,
+pub(crate) struct StudyView<'a> {
+    /// All rows and numbers, including derived ones.
+    pub(crate) table: &'a Table,
     /// The study's own finished runs.
-    pub rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     /// Data sets of these, in order of appearance.
-    pub data: Vec<String>,
-    /// Methods of the study, then those that only others have; a method keeps its colour in every figure.
+    pub(crate) data: Vec<String>,
+    /// Methods of the study, then those of published results only; a method keeps its colour in every figure.
     methods: Vec<String>,
-    /// What others found, one for each of their sources, data sets, methods and settings.
+    /// Published results, grouped by source, data set, method and setting.
     published: Vec<Group>,
 }
 
-/// A mean that others found.
+/// A published mean.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Published {
-    /// Where it comes from.
-    pub source: String,
+pub(crate) struct Published {
+    /// Its source.
+    pub(crate) source: String,
     /// Of which hyper-parameters, such as `beta=4`.
-    pub setting: String,
-    /// The mean, and its deviation where they say so.
-    pub mean: Mean,
+    pub(crate) setting: String,
+    /// The mean, and its standard deviation where that was published.
+    pub(crate) mean: Mean,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> StudyView<'a> {
     /// Of a table that has its derived numbers.
-    pub fn new(table: &'a Table) -> Self {
+    pub(crate) fn new(table: &'a Table) -> Self {
         let rows = table.own_runs();
         let mut data: Vec<String> = Vec::new();
         for &row in &rows {
@@ -55,18 +55,18 @@ impl<'a> Subject<'a> {
         Self { table, rows, data, methods, published }
     }
 
-    /// The place of a method among the colours.
-    pub fn colour(&self, method: &str) -> usize {
+    /// The number of the colour of a method.
+    pub(crate) fn colour(&self, method: &str) -> usize {
         self.methods.iter().position(|known| known == method).unwrap_or(0)
     }
 
     /// The finished runs on one data set.
-    pub fn rows_on(&self, data: &str) -> Vec<usize> {
+    pub(crate) fn rows_on(&self, data: &str) -> Vec<usize> {
         self.rows.iter().copied().filter(|&row| self.table.rows[row].data == data).collect()
     }
 
     /// The methods of these rows, in order of appearance.
-    pub fn methods_of(&self, rows: &[usize]) -> Vec<&'a str> {
+    pub(crate) fn methods_of(&self, rows: &[usize]) -> Vec<&'a str> {
         let mut methods: Vec<&str> = Vec::new();
         for &row in rows {
             let method = self.table.rows[row].method.as_str();
@@ -77,9 +77,8 @@ impl<'a> Subject<'a> {
         methods
     }
 
-    /// Scores that judge, of which some run has a value; the well-known ones first, those for each number of labels left
-    /// out.
-    pub fn scores(&self) -> Vec<String> {
+    /// Scores with a direction that some run has; the well-known ones first, those for each number of labels left out.
+    pub(crate) fn scores(&self) -> Vec<String> {
         let mut keys = quantities::keys_of(self.table, &self.rows, Kind::Score);
         keys.retain(|key| {
             quantities::direction(key) != Direction::Neither
@@ -90,9 +89,9 @@ impl<'a> Subject<'a> {
         keys
     }
 
-    /// The few scores that figures show where showing all would be too much: those of the papers as far as they are there,
+    /// The few scores that figures show where all would be too many: those of the papers if at least three of them are there,
     /// or else the first ones.
-    pub fn headlines(&self) -> Vec<String> {
+    pub(crate) fn headlines(&self) -> Vec<String> {
         let mut scores = self.scores();
         let known = scores.iter().filter(|key| FIRST.contains(&key.as_str())).count();
         scores.truncate(if known >= 3 { known } else { HEADLINES });
@@ -100,27 +99,27 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether some finished run has this number.
-    pub fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.column(key).is_some_and(|column| {
             self.rows.iter().any(|&row| self.table.rows[row].numbers[column].is_finite())
         })
     }
 
     /// The headlines, and the reconstruction loss if it is there.
-    pub fn headlines_and_reconstruction(&self) -> Vec<String> {
+    pub(crate) fn headlines_and_reconstruction(&self) -> Vec<String> {
         let mut keys = self.headlines();
         keys.extend(self.has(RECONSTRUCTION).then(|| RECONSTRUCTION.to_owned()));
         keys
     }
 
     /// The values of a number in these rows, NaN where there is none.
-    pub fn values(&self, rows: &[usize], key: &str) -> Vec<f64> {
+    pub(crate) fn values(&self, rows: &[usize], key: &str) -> Vec<f64> {
         let Some(column) = self.column(key) else { return Vec::new() };
         rows.iter().map(|&row| self.table.rows[row].numbers[column]).collect()
     }
 
-    /// What others found for a method on a data set.
-    pub fn published(&self, data: &str, method: &str, key: &str) -> Vec<Published> {
+    /// Published means of a method on a data set.
+    pub(crate) fn published(&self, data: &str, method: &str, key: &str) -> Vec<Published> {
         let Some(column) = self.column(key) else { return Vec::new() };
         let same = |group: &&Group| group.labels[1] == data && group.labels[2] == method;
         let entry = |group: &Group| {
@@ -130,8 +129,8 @@ impl<'a> Subject<'a> {
         self.published.iter().filter(same).filter_map(entry).collect()
     }
 
-    /// The data sets that others have and this study too.
-    pub fn shared_data(&self) -> Vec<&str> {
+    /// The data sets of this study that have published results too.
+    pub(crate) fn shared_data(&self) -> Vec<&str> {
         let known = |data: &&String| self.published.iter().any(|group| group.labels[1] == **data);
         self.data.iter().filter(known).map(String::as_str).collect()
     }
