@@ -1,8 +1,11 @@
-//! The directory of a study, and where things are in it.
+//! The directory of a study, and where things are in it; nothing else spells out the names of its files.
 
-use super::manifest::{Entry, Manifest};
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
+use crate::manifest::{Entry, Manifest};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use unbraid::files::{self, Existing};
+use unbraid::run::RunPaths;
 
 /// A directory that holds a `study.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,11 +14,26 @@ pub struct StudyDirectory {
 }
 
 impl StudyDirectory {
+    /// Writes a new `study.toml` into a directory, which is created if it does not exist. The text is not checked;
+    /// [`Plan::of`](crate::Plan::of) does.
+    ///
+    /// # Errors
+    /// If there is a study already, or it cannot be written.
+    pub fn create(path: &Path, text: &str) -> Result<Self> {
+        let study = Self { path: path.to_owned() };
+        if study.definition().is_file() {
+            return Err(Error::StudyExists { path: path.to_owned() });
+        }
+        std::fs::create_dir_all(path).map_err(unbraid::Error::io(path, "create it"))?;
+        files::write(&study.definition(), Existing::Keep, |file| file.write_all(text.as_bytes()))?;
+        Ok(study)
+    }
+
     /// The study at `path`: its directory, or its `study.toml` itself.
     ///
     /// # Errors
     /// If there is no `study.toml`.
-    pub fn open(path: &Path) -> Outcome<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         let directory = match path.file_name() {
             Some(name) if name == DEFINITION && path.is_file() => path.parent().unwrap_or(Path::new("")),
             _ => path,
@@ -33,10 +51,7 @@ impl StudyDirectory {
         } else {
             "nothing"
         };
-        Err(Failure::input(format!(
-            "{}: found {found}, expected the directory of a study\nhint: `unbraid study new` starts one",
-            path.display()
-        )))
+        Err(Error::NotAStudy { path: path.to_owned(), found })
     }
 
     /// The directory itself.
@@ -44,12 +59,12 @@ impl StudyDirectory {
         &self.path
     }
 
-    /// `study.toml`
+    /// `study.toml`: what was asked for.
     pub fn definition(&self) -> PathBuf {
         self.path.join(DEFINITION)
     }
 
-    /// `manifest.jsonl`
+    /// `manifest.jsonl`: every run with its number, name, hash and configuration.
     pub fn manifest(&self) -> PathBuf {
         self.path.join("manifest.jsonl")
     }
@@ -58,55 +73,87 @@ impl StudyDirectory {
     ///
     /// # Errors
     /// If the study has not been planned, or a line of the manifest is damaged.
-    pub fn read_manifest(&self) -> Outcome<Manifest> {
+    pub fn read_manifest(&self) -> Result<Manifest> {
         let path = self.manifest();
-        if path.exists() {
-            return Manifest::read(&path);
-        }
-        Err(Failure::input(format!(
-            "{}: the study has no manifest.jsonl yet\nhint: unbraid study plan {} writes it",
-            self.path.display(),
-            self.path.display()
-        )))
+        if path.exists() { Manifest::read(&path) } else { Err(Error::NotPlanned { path: self.path.clone() }) }
     }
 
-    /// `runs/`
+    /// `runs/`: the run directories.
     pub fn runs(&self) -> PathBuf {
         self.path.join("runs")
     }
 
     /// The directory of one run.
-    pub fn run(&self, entry: &Entry) -> PathBuf {
-        self.runs().join(&entry.name)
+    pub fn run(&self, entry: &Entry) -> RunPaths {
+        self.run_named(&entry.name)
     }
 
-    /// What the process that trained a run said, in `logs/`; nothing is left of one that had nothing to say.
+    /// The directory of the run of this name.
+    pub fn run_named(&self, name: &str) -> RunPaths {
+        RunPaths::new(self.runs().join(name))
+    }
+
+    /// `logs/NAME.log`: what the process that trained a run printed; absent if it printed nothing.
     pub fn log(&self, entry: &Entry) -> PathBuf {
         self.path.join("logs").join(format!("{}.log", entry.name))
     }
 
-    /// `claims/`
-    pub fn claims(&self) -> PathBuf {
+    /// `claims/`: a file for each run that is in progress, which says by whom. The name is that of the first version.
+    pub fn leases(&self) -> PathBuf {
         self.path.join("claims")
     }
 
-    /// `slurm/`
+    /// `slurm/`: batch scripts and their output.
     pub fn slurm(&self) -> PathBuf {
         self.path.join("slurm")
     }
 
-    /// `imported/`
+    /// `slurm/SUBMISSION.sh`: a batch script.
+    pub fn slurm_script(&self, submission: &str) -> PathBuf {
+        self.slurm().join(format!("{submission}.sh"))
+    }
+
+    /// `slurm/SUBMISSION.tasks`: the runs of each task of a submission.
+    pub fn slurm_tasks(&self, submission: &str) -> PathBuf {
+        self.slurm().join(format!("{submission}.{TASKS}"))
+    }
+
+    /// `slurm/SUBMISSION.jobs`: the numbers of its jobs, for people.
+    pub fn slurm_jobs(&self, submission: &str) -> PathBuf {
+        self.slurm().join(format!("{submission}.jobs"))
+    }
+
+    /// `slurm/.lock`: held while a process submits the study.
+    pub fn slurm_lock(&self) -> PathBuf {
+        self.slurm().join(".lock")
+    }
+
+    /// Whether the study was ever submitted to Slurm.
+    pub(crate) fn was_submitted(&self) -> bool {
+        let mut entries = std::fs::read_dir(self.slurm()).into_iter().flatten().flatten();
+        entries.any(|entry| entry.path().extension().is_some_and(|found| found == TASKS))
+    }
+
+    /// `imported/`: tables from elsewhere.
     pub fn imported(&self) -> PathBuf {
         self.path.join("imported")
     }
 
-    /// `report.html`
+    /// `imported/NAME.csv`: one of them.
+    pub fn imported_table(&self, name: &str) -> PathBuf {
+        self.imported().join(format!("{name}.csv"))
+    }
+
+    /// `report.html`: the page that compares the runs.
     pub fn report(&self) -> PathBuf {
         self.path.join("report.html")
     }
 }
 
 const DEFINITION: &str = "study.toml";
+
+/// The extension of a file of tasks.
+const TASKS: &str = "tasks";
 
 #[cfg(test)]
 mod tests {
@@ -115,15 +162,41 @@ mod tests {
     #[test]
     fn a_study_is_found_by_its_directory_or_its_file() {
         let directory = tempfile::tempdir().unwrap();
-        let message = StudyDirectory::open(directory.path()).unwrap_err().to_string();
-        assert!(message.contains("a directory without study.toml"), "{message}");
-        let file = directory.path().join("study.toml");
+        let path = directory.path();
+        let message = |path: &Path| StudyDirectory::open(path).unwrap_err().to_string();
+        assert_eq!(
+            message(path),
+            format!(
+                "{}: found a directory without study.toml, expected the directory of a study",
+                path.display()
+            )
+        );
+        let file = path.join("study.toml");
         std::fs::write(&file, "").unwrap();
-        let study = StudyDirectory::open(directory.path()).unwrap();
+        let study = StudyDirectory::open(path).unwrap();
         assert_eq!(StudyDirectory::open(&file).unwrap(), study);
-        let message = study.read_manifest().unwrap_err().to_string();
-        assert!(message.contains("unbraid study plan"), "{message}");
-        let message = StudyDirectory::open(&directory.path().join("missing")).unwrap_err().to_string();
-        assert!(message.contains("missing: found nothing"), "{message}");
+        assert_eq!(
+            study.read_manifest().unwrap_err().to_string(),
+            format!("{}: the study has no manifest.jsonl yet", path.display())
+        );
+        let missing = path.join("missing");
+        assert_eq!(
+            message(&missing),
+            format!("{}: found nothing, expected the directory of a study", missing.display())
+        );
+    }
+
+    #[test]
+    fn a_study_is_created_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new");
+        let study = StudyDirectory::create(&path, "seeds = 2\n").unwrap();
+        assert_eq!(StudyDirectory::open(&path).unwrap(), study);
+        assert_eq!(std::fs::read_to_string(study.definition()).unwrap(), "seeds = 2\n");
+        assert_eq!(
+            StudyDirectory::create(&path, "").unwrap_err().to_string(),
+            format!("{}: there is a study here already", path.display())
+        );
+        assert_eq!(std::fs::read_to_string(study.definition()).unwrap(), "seeds = 2\n");
     }
 }

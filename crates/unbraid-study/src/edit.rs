@@ -7,7 +7,7 @@ const OWN: [&str; 4] = ["name", "base", "config", "seeds"];
 
 /// The text with one more key, or with another value for it. Each key has to stand on a line of its own, as in the studies
 /// that come with the program.
-pub fn set(text: &str, key: &str, value: &Value) -> String {
+pub(crate) fn set(text: &str, key: &str, value: &Value) -> String {
     let own = OWN.contains(&key);
     let line = if own { format!("{key} = {value}") } else { format!("\"{key}\" = {value}") };
     let mut lines: Vec<&str> = text.lines().collect();

@@ -1,49 +1,35 @@
-//! Studies: many runs made from one description, trained anywhere, brought together in one table. Depends on runs and
-//! evaluations; knows a run only through its directory.
-//!
-//! ```text
-//! study.toml       what was asked for                 manifest.jsonl   every run: number, name, hash, configuration
-//! runs/NAME/       ordinary run directories           claims/NAME      who is at work on a run
-//! slurm/           batch scripts and their output     logs/NAME.log    what the process of a run said, if anything
-//! imported/        tables from elsewhere              report.html      written by `unbraid study report`
-//! ```
+//! Studies.
 
 pub mod analysis;
-mod axes;
-pub mod claim;
-pub mod columns;
-pub mod definition;
-pub mod directory;
+mod cost;
+mod definition;
+mod directory;
 mod edit;
-pub mod heart;
-pub mod holder;
-pub mod imported;
-mod imported_header;
-pub mod manifest;
-mod naming;
-pub mod plan;
-mod points;
+mod error;
+pub mod lease;
+mod manifest;
+mod plan;
 pub mod presets;
 pub mod quote;
-pub mod results;
-pub mod runner;
-pub mod selection;
+mod run_status;
+mod runner;
+mod selection;
 pub mod slurm;
-pub mod standing;
-pub mod table;
-pub mod table_files;
+mod table;
 pub mod tasks;
-pub mod timing;
-pub mod udr;
-pub mod view;
-pub mod worker;
+mod udr;
 
-pub use claim::Claims;
-pub use definition::Definition;
+pub use cost::{CostClass, StepTime, measure};
+pub use definition::{Definition, DefinitionError, Method};
 pub use directory::StudyDirectory;
+pub use error::{Error, ManifestError, Result};
 pub use manifest::{Entry, Manifest};
-pub use plan::Plan;
-pub use results::Results;
+pub use plan::{OutdatedManifest, Plan, RunProgress, check_current};
+pub use run_status::{RunStatus, Stage};
+pub use runner::{
+    Counts, EndedRun, InProgress, Message, RunEnd, Runner, StopRequest, StopRequests, StudyObserver, Tally,
+    WorkerCommand,
+};
 pub use selection::Selection;
-pub use standing::{Stage, Standing};
-pub use table::{Row, Spread, Table};
+pub use table::{ImportError, Results, Row, Spread, Table, TableFormat, imported};
+pub use udr::{StudyUdr, UdrLimits, study_udr};

@@ -1,13 +1,13 @@
 //! `manifest.jsonl`: the numbered list of runs that a study is.
 
-use crate::config::Config;
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing};
+use crate::error::{Error, ManifestError, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
+use unbraid::config::Config;
+use unbraid::files::{self, Existing};
 
 /// One run of a study, one line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,31 +48,23 @@ impl Manifest {
     ///
     /// # Errors
     /// If it cannot be read, or a line is no entry, out of order, or the second of its name. The message names the line.
-    pub fn read(path: &Path) -> Outcome<Self> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::input(format!("{}: cannot read it: {error}", path.display())))?;
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(unbraid::Error::io(path, "read it"))?;
         let mut names = BTreeSet::new();
         let mut entries: Vec<Entry> = Vec::new();
         for (number, line) in text.lines().enumerate() {
-            let wrong = |found: &str| {
-                Failure::input(format!(
-                    "{}, line {}: {found}\nhint: `unbraid study plan` writes the manifest anew and keeps finished runs",
-                    path.display(),
-                    number + 1
-                ))
-            };
-            let entry: Entry = serde_json::from_str(line).map_err(|error| {
-                wrong(&format!("expected a run as `unbraid study plan` writes it: {error}"))
-            })?;
+            let wrong = |source| Error::DamagedManifest { path: path.to_owned(), line: number + 1, source };
+            let entry: Entry =
+                serde_json::from_str(line).map_err(|error| wrong(ManifestError::Syntax(error)))?;
             if entry.number != number {
-                return Err(wrong(&format!("found the run number {}, expected {number}", entry.number)));
+                return Err(wrong(ManifestError::Number { found: entry.number, expected: number }));
             }
             // The name becomes a path.
             if entry.name.is_empty() || entry.name.starts_with('.') || entry.name.contains(['/', '\\']) {
-                return Err(wrong(&format!("`{}` cannot be the name of a run", entry.name)));
+                return Err(wrong(ManifestError::Name { name: entry.name }));
             }
             if !names.insert(entry.name.clone()) {
-                return Err(wrong(&format!("the name `{}` stands there twice", entry.name)));
+                return Err(wrong(ManifestError::RepeatedName { name: entry.name }));
             }
             entries.push(entry);
         }
@@ -83,21 +75,21 @@ impl Manifest {
     ///
     /// # Errors
     /// If it cannot be written; the earlier one is then still there.
-    pub fn write(&self, path: &Path) -> Outcome {
-        files::write(path, Existing::Replace, |file| {
+    pub fn write(&self, path: &Path) -> Result {
+        Ok(files::write(path, Existing::Replace, |file| {
             for entry in &self.entries {
                 serde_json::to_writer(&mut *file, entry)?;
                 writeln!(file)?;
             }
             Ok(())
-        })
+        })?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Source;
+    use unbraid::config::Source;
 
     fn entry(number: usize, name: &str) -> Entry {
         let configuration = Source::default().resolve().unwrap();
@@ -118,18 +110,22 @@ mod tests {
     fn a_damaged_line_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("manifest.jsonl");
-        for (second, expected) in [
-            (entry(2, "b"), "line 2: found the run number 2, expected 1"),
-            (entry(1, "a"), "line 2: the name `a` stands there twice"),
-            (entry(1, "../b"), "line 2: `../b` cannot be the name"),
+        let message = || unbraid::error_chain(&Manifest::read(&path).unwrap_err());
+        let expected = |problem: &str| format!("{}, line 2: {problem}", path.display());
+        for (second, problem) in [
+            (entry(2, "b"), "found the run number 2, expected 1"),
+            (entry(1, "a"), "found the name `a` twice"),
+            (entry(1, "../b"), "`../b` cannot be the name of a run"),
         ] {
             Manifest { entries: vec![entry(0, "a"), second] }.write(&path).unwrap();
-            let message = Manifest::read(&path).unwrap_err().to_string();
-            assert!(message.contains(expected), "{message}");
+            assert_eq!(message(), expected(problem));
         }
         Manifest { entries: vec![entry(0, "a"), entry(1, "b")] }.write(&path).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() - 20]).unwrap();
-        assert!(Manifest::read(&path).unwrap_err().to_string().contains("line 2: expected a run"));
+        let column = text.lines().last().unwrap().len() - 19;
+        let problem =
+            format!("expected a run of a manifest: EOF while parsing a string at line 1 column {column}");
+        assert_eq!(message(), expected(&problem));
     }
 }

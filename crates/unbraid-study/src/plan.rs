@@ -1,14 +1,14 @@
 //! What a study would train, beside what is there of it already.
 
-use super::definition::Definition;
-use super::manifest::{Entry, Manifest};
-use super::naming::ending;
-use super::{StudyDirectory, points};
-use crate::config::Layers;
-use crate::failure::{Failure, Outcome};
-use crate::run::{State, Status};
+use crate::definition::{Definition, ending, entries};
+use crate::directory::StudyDirectory;
+use crate::error::{Error, Result, counted};
+use crate::manifest::{Entry, Manifest};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use unbraid::config::Layers;
+use unbraid::run::{RunPaths, State, Status};
 
 /// A study, planned.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,14 +18,14 @@ pub struct Plan {
     /// Its runs.
     pub manifest: Manifest,
     /// For each run, whether something of it is there.
-    pub progress: Vec<Progress>,
+    pub progress: Vec<RunProgress>,
     /// Run directories that no longer belong to the study, by name.
     pub orphaned: Vec<String>,
 }
 
 /// How much of a planned run is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum RunProgress {
     /// Nothing.
     New,
     /// A directory.
@@ -42,18 +42,18 @@ impl Plan {
     ///
     /// # Errors
     /// If the definition is wrong, or the runs cannot be listed.
-    pub fn of(study: &StudyDirectory) -> Outcome<Self> {
+    pub fn of(study: &StudyDirectory) -> Result<Self> {
         let definition = Definition::read(study)?;
-        let mut entries = points::entries(&definition)?;
+        let mut entries = entries(&definition)?;
         let mut directories = run_directories(study)?;
         adopt(study, &mut entries, &directories);
         let progress = entries.iter().map(|entry| {
             if !directories.remove(&entry.name) {
-                return Progress::New;
+                return RunProgress::New;
             }
-            let status = Status::read(&study.run(entry).join("status.json"));
+            let status = Status::read(&study.run(entry).status());
             let trained = status.is_some_and(|status| status.state == State::Done);
-            if trained { Progress::Trained } else { Progress::Begun }
+            if trained { RunProgress::Trained } else { RunProgress::Begun }
         });
         Ok(Self {
             progress: progress.collect(),
@@ -69,22 +69,20 @@ impl Plan {
     /// If there are run directories and none belongs to the study, unless `force`: then this is the directory of another
     /// study, or the study has changed altogether. And if the manifest cannot be written; the earlier one is then still
     /// there.
-    pub fn write(&self, study: &StudyDirectory, force: bool) -> Outcome {
-        let strange = !self.orphaned.is_empty() && self.count(Progress::New) == self.progress.len();
-        if strange && !force {
-            return Err(Failure::input(format!(
-                "{}: found {} of runs that are not in the study, such as {}, and none of its own; nothing was changed\n\
-                 hint: another study wants another directory; --force plans it here and leaves those runs alone",
-                study.runs().display(),
-                count_of(self.orphaned.len(), "directory", "directories"),
-                self.orphaned[0]
-            )));
+    pub fn write(&self, study: &StudyDirectory, force: bool) -> Result {
+        let foreign = !self.orphaned.is_empty() && self.count(RunProgress::New) == self.progress.len();
+        if foreign && !force {
+            return Err(Error::ForeignRuns {
+                path: study.runs(),
+                directories: self.orphaned.len(),
+                example: self.orphaned[0].clone(),
+            });
         }
         self.manifest.write(&study.manifest())
     }
 
     /// How many runs are as far as that.
-    pub fn count(&self, progress: Progress) -> usize {
+    pub fn count(&self, progress: RunProgress) -> usize {
         self.progress.iter().filter(|other| **other == progress).count()
     }
 
@@ -102,26 +100,46 @@ impl Plan {
     }
 }
 
-/// A warning if `study.toml` says something else than the manifest that was made of it.
+/// Why a manifest is not what `study.toml` says. Until the study is planned again, the manifest counts.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutdatedManifest {
+    /// `study.toml` describes no study any more.
+    #[error(transparent)]
+    Definition(Error),
+    /// `study.toml` describes other runs.
+    #[error(
+        "{} has changed since it was planned: it has {} now, {kept} of them among the {planned} of the manifest",
+        path.display(),
+        counted(*runs, "run", "runs")
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The number of its runs.
+        runs: usize,
+        /// How many of these the manifest has.
+        kept: usize,
+        /// The number of runs in the manifest.
+        planned: usize,
+    },
+}
+
+/// Compares a manifest with the `study.toml` that it was made of.
 ///
 /// # Errors
 /// If `study.toml` cannot be read.
-pub fn check_current(study: &StudyDirectory, manifest: &Manifest) -> Outcome<Option<String>> {
+pub fn check_current(study: &StudyDirectory, manifest: &Manifest) -> Result<Option<OutdatedManifest>> {
     let path = study.definition();
-    let hint = format!(
-        "`unbraid study plan {}` takes it over; until then the manifest counts",
-        study.path().display()
-    );
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::input(format!("{}: cannot read it: {error}", path.display())))?;
+    let text = std::fs::read_to_string(&path).map_err(unbraid::Error::io(&path, "read it"))?;
     let planned = Definition::parse(&text, &path.display().to_string(), study.path())
-        .and_then(|definition| points::entries(&definition));
+        .and_then(|definition| entries(&definition));
     // What a run is called depends on the directories that are there, what it is does not.
     let same = |left: &Entry, right: &Entry| {
         left.settings == right.settings && left.configuration == right.configuration
     };
     Ok(match planned {
-        Err(failure) => Some(format!("{failure}\nhint: the manifest of the last plan counts")),
+        Err(error) => Some(OutdatedManifest::Definition(error)),
         Ok(entries)
             if entries.len() == manifest.entries.len()
                 && entries.iter().zip(&manifest.entries).all(|(left, right)| same(left, right)) =>
@@ -131,34 +149,24 @@ pub fn check_current(study: &StudyDirectory, manifest: &Manifest) -> Outcome<Opt
         Ok(entries) => {
             let known: BTreeSet<&str> = manifest.entries.iter().map(|entry| entry.hash.as_str()).collect();
             let kept = entries.iter().filter(|entry| known.contains(entry.hash.as_str())).count();
-            Some(format!(
-                "{} has changed since it was planned: it has {} now, {kept} of them among the {} of the manifest\n\
-                 hint: {hint}",
-                path.display(),
-                count_of(entries.len(), "run", "runs"),
-                manifest.entries.len(),
-            ))
+            let (runs, planned) = (entries.len(), manifest.entries.len());
+            Some(OutdatedManifest::Changed { path, runs, kept, planned })
         }
     })
 }
 
-fn count_of(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// The names of what stands in `runs/`.
-fn run_directories(study: &StudyDirectory) -> Outcome<BTreeSet<String>> {
+fn run_directories(study: &StudyDirectory) -> Result<BTreeSet<String>> {
     let path = study.runs();
-    let cannot =
-        |error: &std::io::Error| Failure::input(format!("{}: cannot list it: {error}", path.display()));
+    let cannot = || unbraid::Error::io(&path, "list it");
     let entries = match std::fs::read_dir(&path) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(error) => return Err(cannot(&error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(cannot()(error).into()),
     };
     let mut names = BTreeSet::new();
     for entry in entries {
-        let entry = entry.map_err(|error| cannot(&error))?;
+        let entry = entry.map_err(cannot())?;
         if entry.path().is_dir() {
             names.insert(entry.file_name().to_string_lossy().into_owned());
         }
@@ -176,7 +184,7 @@ fn adopt(study: &StudyDirectory, entries: &mut [Entry], directories: &BTreeSet<S
     for entry in entries.iter_mut().filter(|entry| !directories.contains(&entry.name)) {
         let Some(candidates) = others.get_mut(ending(&entry.hash)) else { continue };
         // Eight digits of the hash may agree by chance; the configuration in the directory cannot.
-        let is_it = |name: &&String| fingerprint(&study.runs().join(name)).as_deref() == Some(&entry.hash);
+        let is_it = |name: &&String| fingerprint(&study.run_named(name)).as_deref() == Some(&entry.hash);
         if let Some(place) = candidates.iter().position(is_it) {
             entry.name.clone_from(candidates.remove(place));
         }
@@ -184,6 +192,6 @@ fn adopt(study: &StudyDirectory, entries: &mut [Entry], directories: &BTreeSet<S
 }
 
 /// The hash of a run's own configuration.
-fn fingerprint(run: &Path) -> Option<String> {
-    Some(Layers::of_file(&run.join("config.toml")).ok()?.resolve().ok()?.fingerprint())
+fn fingerprint(run: &RunPaths) -> Option<String> {
+    Some(Layers::of_file(&run.config()).ok()?.resolve().ok()?.fingerprint())
 }

@@ -2,12 +2,11 @@
 //!
 //! A new one is two files under `presets/`, full and small, and one line in [`STUDIES`].
 
-use super::definition::Definition;
-use super::edit;
-use super::points;
-use crate::config::{nearest, parse_assignment};
-use crate::failure::{Failure, Outcome};
+use crate::definition::{Definition, entries};
+use crate::edit;
+use crate::error::{Error, Result};
 use std::path::Path;
+use unbraid::config::{nearest, parse_assignment};
 
 /// A comparison that was published.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ pub struct StudyPreset {
 
 /// How much of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub enum PresetScale {
     /// As it was published.
     Full,
     /// What two cores do in an afternoon, on built-in images.
@@ -61,10 +60,10 @@ pub const EMPTY: &str = "empty";
 
 impl StudyPreset {
     /// The text of its `study.toml`.
-    pub fn text(&self, scale: Scale) -> &'static str {
+    pub fn text(&self, scale: PresetScale) -> &'static str {
         match scale {
-            Scale::Full => self.full,
-            Scale::Small => self.small,
+            PresetScale::Full => self.full,
+            PresetScale::Small => self.small,
         }
     }
 
@@ -72,7 +71,7 @@ impl StudyPreset {
     ///
     /// # Errors
     /// None: all studies are tested.
-    pub fn runs(&self, scale: Scale) -> Outcome<usize> {
+    pub fn runs(&self, scale: PresetScale) -> Result<usize> {
         Ok(Definition::parse(self.text(scale), self.name, Path::new("."))?.runs())
     }
 }
@@ -81,26 +80,22 @@ impl StudyPreset {
 ///
 /// # Errors
 /// If there is none, with the nearest name.
-pub fn text(name: &str, scale: Scale) -> Outcome<&'static str> {
+pub fn text(name: &str, scale: PresetScale) -> Result<&'static str> {
     if name == EMPTY {
         return Ok(include_str!("presets/empty.toml"));
     }
     let found = STUDIES.iter().find(|study| study.name == name).map(|study| study.text(scale));
     found.ok_or_else(|| {
         let names = STUDIES.iter().map(|study| study.name).chain([EMPTY]);
-        let hint = nearest(name, names).map_or_else(
-            || format!("`unbraid study presets` lists them; `{EMPTY}` is a beginning for one of your own"),
-            |near| format!("did you mean `{near}`?"),
-        );
-        Failure::input(format!("unknown study `{name}`\nhint: {hint}"))
+        Error::UnknownPreset { name: name.to_owned(), suggestion: nearest(name, names) }
     })
 }
 
-/// A study with keys set as by `--set`, and the number of its runs.
+/// A study with keys set for all runs by `key=value`, and the number of its runs.
 ///
 /// # Errors
 /// If an assignment is malformed, sets what the study varies, or leads to a study that cannot be.
-pub fn with_assignments(text: &str, assignments: &[String]) -> Outcome<(String, usize)> {
+pub fn with_assignments(text: &str, assignments: &[String]) -> Result<(String, usize)> {
     let mut text = text.to_owned();
     let mut keys = Vec::new();
     for assignment in assignments {
@@ -109,24 +104,21 @@ pub fn with_assignments(text: &str, assignments: &[String]) -> Outcome<(String, 
         keys.push(key);
     }
     let definition = Definition::parse(&text, "study.toml", Path::new("."))?;
-    let varied = definition.methods.iter().flat_map(|method| &method.axes).flat_map(|axis| &axis.keys);
-    if let Some(key) = varied.into_iter().find(|key| keys.contains(&key.as_str())) {
-        return Err(Failure::input(format!(
-            "--set {key}: the study varies it\nhint: without that --set, then change its list in study.toml"
-        )));
+    if let Some(key) = definition.varied_keys().find(|key| keys.contains(key)) {
+        return Err(Error::VariedKey { key: key.to_owned() });
     }
-    let runs = points::entries(&definition)?.len();
+    let runs = entries(&definition)?.len();
     Ok((text, runs))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Entry;
+    use crate::Entry;
     use std::collections::BTreeSet;
 
     fn entries(text: &str) -> Vec<Entry> {
-        points::entries(&Definition::parse(text, "study.toml", Path::new(".")).unwrap()).unwrap()
+        super::entries(&Definition::parse(text, "study.toml", Path::new(".")).unwrap()).unwrap()
     }
 
     /// Methods x values x data sets x seeds, as the papers have them or the file says.
@@ -143,19 +135,19 @@ mod tests {
             ("thesis", (4 + 5 + 4 + 4) * 10, 4 * 3 * 3),
         ] {
             let study = STUDIES.iter().find(|study| study.name == name).unwrap();
-            for (scale, expected) in [(Scale::Full, full), (Scale::Small, small)] {
+            for (scale, expected) in [(PresetScale::Full, full), (PresetScale::Small, small)] {
                 assert_eq!(entries(study.text(scale)).len(), expected, "{name} {scale:?}");
                 assert_eq!(study.runs(scale).unwrap(), expected, "{name} {scale:?}");
             }
         }
         assert!(STUDIES.iter().map(|study| study.name).is_sorted());
-        assert_eq!(entries(text(EMPTY, Scale::Full).unwrap()).len(), 4 * 3);
+        assert_eq!(entries(text(EMPTY, PresetScale::Full).unwrap()).len(), 4 * 3);
     }
 
     #[test]
     fn small_studies_need_no_files() {
         for study in STUDIES {
-            for entry in entries(study.text(Scale::Small)) {
+            for entry in entries(study.text(PresetScale::Small)) {
                 let name = entry.configuration.data.name.clone().unwrap();
                 assert!(matches!(name.as_str(), "shapes" | "pinwheel"), "{}: {name}", study.name);
             }
@@ -164,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_weights_of_dlib_keep_their_relations() {
-        for scale in [Scale::Full, Scale::Small] {
+        for scale in [PresetScale::Full, PresetScale::Small] {
             let runs = entries(text("dlib", scale).unwrap());
             for (method, ratio) in [("dip-vae-i", 10), ("dip-vae-ii", 1)] {
                 let of_method: Vec<_> = runs.iter().filter(|run| run.method() == method).collect();
@@ -175,7 +167,7 @@ mod tests {
                 }
             }
         }
-        let data: BTreeSet<_> = entries(text("dlib", Scale::Full).unwrap())
+        let data: BTreeSet<_> = entries(text("dlib", PresetScale::Full).unwrap())
             .iter()
             .map(|run| run.settings["data"].as_str().unwrap().to_owned())
             .collect();
@@ -184,13 +176,13 @@ mod tests {
 
     #[test]
     fn every_file_is_listed() {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/study/presets");
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/presets");
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 2 * STUDIES.len() + 1);
     }
 
     #[test]
     fn keys_are_set_before_the_study_is_written() {
-        let small = text("dlib", Scale::Small).unwrap();
+        let small = text("dlib", PresetScale::Small).unwrap();
         let set = |assignments: &[&str]| {
             with_assignments(small, &assignments.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
         };

@@ -1,6 +1,6 @@
 //! Words and paths as a shell reads them.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use std::path::Path;
 
 /// One word for a POSIX shell, quoted only where it must be. sbatch reads its `#SBATCH` lines by the same rules.
@@ -17,15 +17,11 @@ pub fn shell(word: &str) -> String {
 ///
 /// # Errors
 /// If it is no Unicode or has a line break; the second would end a line of a script.
-pub fn absolute(path: &Path) -> Outcome<String> {
-    let absolute = std::path::absolute(path)
-        .map_err(|error| Failure::input(format!("{}: cannot tell where it is: {error}", path.display())))?;
+pub fn absolute(path: &Path) -> Result<String> {
+    let absolute = std::path::absolute(path).map_err(unbraid::Error::io(path, "tell where it is"))?;
     match absolute.to_str() {
         Some(text) if !text.contains(['\n', '\r', '\0']) => Ok(text.to_owned()),
-        _ => Err(Failure::input(format!(
-            "{}: expected a path without line breaks, in Unicode, to write into a command",
-            absolute.display()
-        ))),
+        _ => Err(Error::UnusablePath { path: absolute }),
     }
 }
 
@@ -56,7 +52,10 @@ mod tests {
     #[test]
     fn a_path_with_a_line_break_is_refused() {
         let message = absolute(Path::new("/a\nb")).unwrap_err().to_string();
-        assert!(message.contains("without line breaks"), "{message}");
+        assert_eq!(
+            message,
+            "/a\nb: expected a path in Unicode without line breaks, to write it into a command"
+        );
         assert_eq!(absolute(Path::new("/a/./b c")).unwrap(), "/a/b c");
     }
 }

@@ -1,6 +1,6 @@
 //! Some runs of a study by their numbers, as in `0..100,205`.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -52,46 +52,37 @@ impl Selection {
         self.ranges.iter().any(|range| range.contains(&number))
     }
 
-    /// Checks that a study of so many runs has all of them; `option` is where they were asked for.
+    /// Checks that a study of so many runs has all of them.
     ///
     /// # Errors
     /// If it has not; the message names the first that is missing.
-    pub fn check_against(&self, runs: usize, option: &str) -> Outcome {
-        let Some(last) = self.ranges.last().filter(|range| range.end > runs) else { return Ok(()) };
-        let missing = last.start.max(runs);
-        let expected = match runs {
-            0 => "there are no runs".to_owned(),
-            1 => "there is only run 0".to_owned(),
-            _ => format!("expected 0 to {}", runs - 1),
-        };
-        Err(Failure::input(format!("{option}: the study has no run {missing}; {expected}")))
+    pub fn check_against(&self, runs: usize) -> Result {
+        match self.ranges.last().filter(|range| range.end > runs) {
+            Some(last) => Err(Error::NoSuchRun { number: last.start.max(runs), runs }),
+            None => Ok(()),
+        }
     }
 }
 
 impl FromStr for Selection {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self> {
         let number = |part: &str| {
-            part.trim().parse::<usize>().map_err(|_| {
-                format!("found `{}`, expected numbers and ranges such as `0..100,205`", part.trim())
-            })
+            let part = part.trim();
+            part.parse::<usize>().map_err(|_| Error::SelectionSyntax { found: part.to_owned() })
         };
         let range = |part: &str| match part.split_once("..") {
             None => number(part).map(|number| number..number.saturating_add(1)),
             Some((start, end)) => {
                 let range = number(start)?..number(end)?;
                 if range.is_empty() {
-                    return Err(format!(
-                        "found the range `{}`, which is empty; the end does not belong to it, as in `0..100`",
-                        part.trim()
-                    ));
+                    return Err(Error::EmptyRange { found: part.trim().to_owned() });
                 }
                 Ok(range)
             }
         };
-        let ranges: Result<Vec<_>, String> = text.split(',').map(range).collect();
-        Ok(Self::joined(ranges?))
+        Ok(Self::joined(text.split(',').map(range).collect::<Result<_>>()?))
     }
 }
 
@@ -140,19 +131,22 @@ mod tests {
 
     #[test]
     fn what_is_no_selection_is_named() {
-        for (text, word) in [
-            ("", "found ``"),
-            ("a", "found `a`"),
-            ("1..", "found ``"),
-            ("-1", "found `-1`"),
-            ("3..3", "`3..3`, which is empty"),
-            ("5..2", "`5..2`, which is empty"),
-            ("0..=4", "found `=4`"),
-            ("1,,2", "found ``"),
-            ("99999999999999999999999", "found `99999999999999999999999`"),
+        let message = |text: &str| text.parse::<Selection>().unwrap_err().to_string();
+        for (text, found) in [
+            ("", ""),
+            ("a", "a"),
+            ("1..", ""),
+            ("-1", "-1"),
+            ("0..=4", "=4"),
+            ("1,,2", ""),
+            ("99999999999999999999999", "99999999999999999999999"),
         ] {
-            let message = text.parse::<Selection>().unwrap_err();
-            assert!(message.contains(word), "{text}: {message}");
+            let expected = format!("found `{found}`, expected numbers and ranges such as `0..100,205`");
+            assert_eq!(message(text), expected, "{text}");
+        }
+        for text in ["3..3", "5..2"] {
+            let expected = format!("found the empty range `{text}`; ranges are half-open, as in `0..100`");
+            assert_eq!(message(text), expected);
         }
     }
 
@@ -160,12 +154,14 @@ mod tests {
     #[test]
     fn numbers_that_a_study_does_not_have_are_named() {
         let many: Selection = "0..18446744073709551615".parse().unwrap();
-        let message = many.check_against(36, "--only").unwrap_err().to_string();
-        assert_eq!(message, "--only: the study has no run 36; expected 0 to 35");
+        let message =
+            |selection: &Selection, runs: usize| selection.check_against(runs).unwrap_err().to_string();
+        assert_eq!(message(&many, 36), "the study has no run 36; expected 0 to 35");
         let one: Selection = "40".parse().unwrap();
-        assert!(one.check_against(36, "--id").unwrap_err().to_string().contains("no run 40"));
-        assert!(one.check_against(41, "--id").is_ok());
-        assert!(one.check_against(0, "--id").unwrap_err().to_string().contains("there are no runs"));
+        assert_eq!(message(&one, 36), "the study has no run 40; expected 0 to 35");
+        assert_eq!(message(&one, 1), "the study has no run 40; there is only run 0");
+        assert_eq!(message(&one, 0), "the study has no run 40; there are no runs");
+        assert!(one.check_against(41).is_ok());
         assert_eq!(many.len(), usize::MAX);
         assert!(many.contains(7) && !one.contains(7));
     }

@@ -3,12 +3,12 @@
 //! Names, not numbers: numbers shift when a study is planned anew while its tasks wait in a queue, and a task must never
 //! train another run than the one it was submitted for.
 
-use super::manifest::{Entry, Manifest};
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing};
+use crate::error::{Error, Result};
+use crate::manifest::{Entry, Manifest};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use unbraid::files::{self, Existing};
 
 /// The names of the runs of each task.
 pub type Tasks = Vec<Vec<String>>;
@@ -22,30 +22,27 @@ pub fn cut(names: &[String], runs_per_task: usize) -> Tasks {
 ///
 /// # Errors
 /// If the file exists or cannot be written.
-pub fn write(path: &Path, tasks: &[Vec<String>]) -> Outcome {
-    files::write(path, Existing::Keep, |file| {
+pub fn write(path: &Path, tasks: &[Vec<String>]) -> Result {
+    Ok(files::write(path, Existing::Keep, |file| {
         for task in tasks {
             serde_json::to_writer(&mut *file, task)?;
             writeln!(file)?;
         }
         Ok(())
-    })
+    })?)
 }
 
 /// Reads a file of tasks.
 ///
 /// # Errors
 /// If it cannot be read, or a line is no list of names. The message names the line.
-pub fn read(path: &Path) -> Outcome<Tasks> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("{}: cannot read it: {error}", path.display())))?;
+pub fn read(path: &Path) -> Result<Tasks> {
+    let text = std::fs::read_to_string(path).map_err(unbraid::Error::io(path, "read it"))?;
     let line = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
-            Failure::input(format!(
-                "{}, line {}: expected a list of names of runs: {error}",
-                path.display(),
-                number + 1
-            ))
+        serde_json::from_str(line).map_err(|source| Error::DamagedTasks {
+            path: path.to_owned(),
+            line: number + 1,
+            source,
         })
     };
     text.lines().enumerate().map(line).collect()
@@ -55,16 +52,12 @@ pub fn read(path: &Path) -> Outcome<Tasks> {
 ///
 /// # Errors
 /// As [`read`], and if there is no such task.
-pub fn read_one(path: &Path, task: usize) -> Outcome<Vec<String>> {
+pub fn read_one(path: &Path, task: usize) -> Result<Vec<String>> {
     let mut tasks = read(path)?;
     if task < tasks.len() {
         return Ok(tasks.swap_remove(task));
     }
-    Err(Failure::input(format!(
-        "{}: found {} tasks, none with the number {task}",
-        path.display(),
-        tasks.len()
-    )))
+    Err(Error::NoSuchTask { path: path.to_owned(), task, tasks: tasks.len() })
 }
 
 /// The runs of these names in the order of the manifest, and the names that the study no longer has.
@@ -87,7 +80,7 @@ pub fn find<'a>(manifest: &'a Manifest, names: &[String]) -> (Vec<&'a Entry>, Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Source;
+    use unbraid::config::Source;
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -109,12 +102,20 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[\"a=1-\\\"x\\\"\",\"b c\"]\n[\"d\"]\n");
         assert_eq!(read(&path).unwrap(), tasks);
         assert_eq!(read_one(&path, 1).unwrap(), tasks[1]);
-        let message = read_one(&path, 2).unwrap_err().to_string();
-        assert!(message.contains("found 2 tasks, none with the number 2"), "{message}");
+        assert_eq!(
+            read_one(&path, 2).unwrap_err().to_string(),
+            format!("{}: found 2 tasks, none with the number 2", path.display())
+        );
         // A queue may still hold tasks of the file that is there.
         assert!(write(&path, &tasks).is_err());
         std::fs::write(&path, "[\"a\"]\n[\"b\"").unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("line 2: expected a list of names"));
+        assert_eq!(
+            unbraid::error_chain(&read(&path).unwrap_err()),
+            format!(
+                "{}, line 2: expected a list of names of runs: EOF while parsing a list at line 1 column 4",
+                path.display()
+            )
+        );
     }
 
     #[test]

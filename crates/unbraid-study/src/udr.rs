@@ -1,18 +1,18 @@
 //! Unsupervised disentanglement ranking of the runs of a study, from the codes that their evaluations left.
 
-use super::analysis::groups::{Part, groups};
-use super::directory::StudyDirectory;
-use super::table::Table;
-use crate::evaluate::codes_file;
-use crate::evaluate::scores_file::{About, read_about};
+use crate::analysis::groups::{Part, groups};
+use crate::directory::StudyDirectory;
+use crate::table::Table;
 use ndarray::{Array2, Axis};
-use std::path::{Path, PathBuf};
-use unbraid_data::progress::Progress;
-use unbraid_metrics::scores::{ModelCodes, UdrParameters, udr};
+use unbraid::data::progress::Progress;
+use unbraid::error_chain;
+use unbraid::evaluate::{About, codes_file, read_about};
+use unbraid::metrics::scores::{ModelCodes, UdrParameters, udr};
+use unbraid::run::RunPaths;
 
 /// How much work to put into it. Every run of a setting is compared with every other, both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct UdrLimits {
     /// Runs of one setting at most.
     pub runs_per_setting: usize,
     /// Runs in all at most; settings that come after are left out.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub points: usize,
 }
 
-impl Default for Limits {
+impl Default for UdrLimits {
     /// Five models of each setting, as Duan et al. (2020, section 4) find enough, on a thousand points.
     fn default() -> Self {
         Self { runs_per_setting: 5, runs: 1200, points: 1000 }
@@ -46,7 +46,7 @@ pub fn study_udr(
     study: &StudyDirectory,
     table: &Table,
     rows: &[usize],
-    limits: Limits,
+    limits: UdrLimits,
     progress: &dyn Progress,
 ) -> StudyUdr {
     let mut found = StudyUdr { values: vec![f64::NAN; table.rows.len()], runs: 0, notes: Vec::new() };
@@ -55,18 +55,18 @@ pub fn study_udr(
     let mut left_out = 0;
     progress.start("comparing codes", settings.len() as u64);
     for group in settings {
-        let room = limits.runs_per_setting.min(limits.runs - found.runs);
-        if room < 2 {
+        let most = limits.runs_per_setting.min(limits.runs - found.runs);
+        if most < 2 {
             left_out += 1;
             continue;
         }
         let mut models: Vec<(usize, About, Posteriors)> = Vec::new();
         for &row in &group.rows {
-            if models.len() == room {
+            if models.len() == most {
                 break;
             }
-            let path = study.runs().join(&table.rows[row].name);
-            match Posteriors::read(&path, limits.points, models.first().map(|(_, about, _)| about)) {
+            let run = study.run_named(&table.rows[row].name);
+            match Posteriors::read(&run, limits.points, models.first().map(|(_, about, _)| about)) {
                 Ok(Some((about, posteriors))) => models.push((row, about, posteriors)),
                 Ok(None) => {}
                 Err(note) => found.notes.push(note),
@@ -103,9 +103,9 @@ struct Posteriors {
 
 impl Posteriors {
     /// Of the first points; `None` if the run has none. `Err` says why they cannot be compared with those of `first`.
-    fn read(run: &Path, points: usize, first: Option<&About>) -> Result<Option<(About, Self)>, String> {
-        let file: PathBuf = run.join("codes.npz");
-        let Some(about) = read_about(&run.join("scores.json")).filter(|_| file.exists()) else {
+    fn read(run: &RunPaths, points: usize, first: Option<&About>) -> Result<Option<(About, Self)>, String> {
+        let file = run.codes();
+        let Some(about) = read_about(&run.scores()).filter(|_| file.exists()) else {
             return Ok(None);
         };
         // Points are drawn by the seed of the evaluation.
@@ -118,7 +118,7 @@ impl Posteriors {
             return Err(format!("{}: has samples, expected means of posteriors", file.display()));
         }
         let (means, log_variances) =
-            codes_file::read_posteriors(&file).map_err(|failure| failure.to_string())?;
+            codes_file::read_posteriors(&file).map_err(|error| error_chain(&error))?;
         let cut = |array: Array2<f64>| {
             let rows = array.nrows().min(points);
             array.slice_axis(Axis(0), (..rows).into()).to_owned()

@@ -4,8 +4,8 @@ use super::groups::{Part, groups};
 use super::quantities::direction;
 use super::settings::Setting;
 use super::statistics::Mean;
-use crate::study::Table;
-use unbraid_metrics::registry::Direction;
+use crate::Table;
+use unbraid::metrics::registry::Direction;
 
 /// The best setting of one method.
 #[derive(Clone, Debug, PartialEq)]

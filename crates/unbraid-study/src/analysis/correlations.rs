@@ -1,9 +1,9 @@
 //! Rank correlations between the numbers of a table.
 
-use crate::study::Table;
+use crate::Table;
 use ndarray::Array2;
 use rayon::prelude::*;
-use unbraid_metrics::correlation::spearman;
+use unbraid::metrics::correlation::spearman;
 
 /// Below this many runs a correlation says nothing.
 const LEAST: usize = 3;

@@ -3,7 +3,7 @@
 use super::groups::{Part, groups};
 use super::settings::{Setting, hyper_parameters};
 use super::statistics::Mean;
-use crate::study::Table;
+use crate::Table;
 
 /// The runs of one method on one data set, along its hyper-parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ pub fn curves(table: &Table, rows: &[usize], numbers: &[&str]) -> Vec<Curve> {
 mod tests {
     use super::super::testing::{all, table};
     use super::*;
-    use crate::study::{Row, Spread};
+    use crate::{Row, Spread};
     use serde_json::json;
 
     #[test]

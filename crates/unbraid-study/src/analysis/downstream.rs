@@ -2,7 +2,7 @@
 
 use super::groups::{Part, groups};
 use super::statistics::Mean;
-use crate::study::Table;
+use crate::Table;
 
 /// Accuracy from few labels, in the ratio that is sample efficiency.
 const FEW: usize = 100;
@@ -72,7 +72,7 @@ pub fn sample_efficiencies(table: &Table, learner: Learner) -> Vec<f64> {
     let most = columns.iter().rev().find(|(labels, column)| *labels > FEW && known(*column));
     match (few, most) {
         (Some((_, few)), Some((_, most))) => {
-            let ratio = |row: &crate::study::Row| row.numbers[*few] / row.numbers[*most];
+            let ratio = |row: &crate::Row| row.numbers[*few] / row.numbers[*most];
             table
                 .rows
                 .iter()

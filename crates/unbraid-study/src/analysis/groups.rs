@@ -2,7 +2,7 @@
 
 use super::settings::{HyperParameters, Setting, hyper_parameters};
 use super::statistics::{FiveNumbers, Mean};
-use crate::study::Table;
+use crate::Table;
 use std::collections::HashMap;
 
 /// What the rows of a group agree in.
@@ -119,7 +119,7 @@ pub fn distributions(table: &Table, groups: &[Group], key: &str) -> Vec<Distribu
 mod tests {
     use super::super::testing::{all, table};
     use super::*;
-    use crate::study::{Row, Spread};
+    use crate::{Row, Spread};
     use serde_json::json;
 
     fn two_methods() -> Table {

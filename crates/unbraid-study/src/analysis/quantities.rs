@@ -1,7 +1,7 @@
 //! What the numbers of a table are: scores that know the factors, properties of the codes alone, losses.
 
-use crate::study::Table;
-use unbraid_metrics::registry::{self, Direction, Metric};
+use crate::Table;
+use unbraid::metrics::registry::{self, Direction, Metric};
 
 /// The reconstruction loss, in nats per image.
 pub const RECONSTRUCTION: &str = "train/reconstruction";

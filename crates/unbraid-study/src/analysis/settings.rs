@@ -1,6 +1,6 @@
 //! Which settings are the hyper-parameters of a method, and how their values are called.
 
-use crate::study::Table;
+use crate::Table;
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Means, deviations, confidence intervals and quartiles of a few numbers.
 
-use crate::prior::special::{inverse, student_t_cdf};
-use crate::study::Table;
-use unbraid_metrics::quantile_of_sorted;
+use crate::Table;
+use unbraid::metrics::quantile_of_sorted;
+use unbraid::prior::special::{inverse, student_t_cdf};
 
 /// A mean and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,7 +126,7 @@ impl FiveNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Row, Spread};
+    use crate::{Row, Spread};
 
     /// `scipy.stats.t.ppf(0.975, df)` of SciPy 1.17.1; to three digits these stand in every table of statistics.
     #[test]

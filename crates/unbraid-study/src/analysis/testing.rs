@@ -1,6 +1,6 @@
 //! Tables made by hand.
 
-use crate::study::{Row, Table};
+use crate::{Row, Table};
 use serde_json::Value;
 
 /// Method, data, settings, seed, numbers.

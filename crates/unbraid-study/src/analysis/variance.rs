@@ -2,7 +2,7 @@
 
 use super::groups::{Group, Part, groups};
 use super::statistics::mean_and_squares;
-use crate::study::Table;
+use crate::Table;
 
 /// Shares of the variance of a score, which add up to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Times and amounts of memory as sbatch writes them, checked before anything is submitted.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 
 /// How long before the end of its time a task is warned, in seconds: enough to write a checkpoint.
 pub const WARNING_SECONDS: u64 = 120;
@@ -13,8 +13,8 @@ const LEAST_SECONDS: u64 = 300;
 ///
 /// # Errors
 /// If it is none of these, or less than five minutes.
-pub fn check_time(text: &str) -> Outcome {
-    let wrong = |expected: &str| Failure::input(format!("--time: found `{text}`, expected {expected}"));
+pub fn check_time(text: &str) -> Result {
+    let wrong = |expected| Error::SlurmOption { option: "--time", found: text.to_owned(), expected };
     let seconds =
         seconds(text).ok_or_else(|| wrong("minutes, hours:minutes:seconds or days-hours:minutes:seconds"))?;
     if seconds < LEAST_SECONDS {
@@ -53,14 +53,16 @@ fn seconds(text: &str) -> Option<u64> {
 ///
 /// # Errors
 /// If it is something else.
-pub fn check_memory(text: &str) -> Outcome {
+pub fn check_memory(text: &str) -> Result {
     let number = text.strip_suffix(['K', 'M', 'G', 'T', 'k', 'm', 'g', 't']).unwrap_or(text);
     if !number.is_empty() && number.len() <= 12 && number.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(());
     }
-    Err(Failure::input(format!(
-        "--mem: found `{text}`, expected a whole number of megabytes, or one with K, M, G or T, as in `4G`"
-    )))
+    Err(Error::SlurmOption {
+        option: "--mem",
+        found: text.to_owned(),
+        expected: "a whole number of megabytes, or one with K, M, G or T, as in `4G`",
+    })
 }
 
 #[cfg(test)]
@@ -99,11 +101,17 @@ mod tests {
             "99999999999999999999",
             "--wrap=id",
         ] {
-            let message = check_time(text).unwrap_err().to_string();
-            assert!(message.contains("expected minutes, hours:minutes:seconds"), "{text}: {message}");
+            let expected = format!(
+                "--time: found `{text}`, expected minutes, hours:minutes:seconds or days-hours:minutes:seconds"
+            );
+            assert_eq!(check_time(text).unwrap_err().to_string(), expected);
         }
         for text in ["0", "4", "4:59", "0:04:59"] {
-            assert!(check_time(text).unwrap_err().to_string().contains("at least 5 minutes"), "{text}");
+            let expected = format!(
+                "--time: found `{text}`, expected at least 5 minutes: runs are warned 2 minutes before the end, to save \
+                 themselves"
+            );
+            assert_eq!(check_time(text).unwrap_err().to_string(), expected);
         }
     }
 
@@ -113,8 +121,10 @@ mod tests {
             check_memory(text).unwrap();
         }
         for text in ["", "G", "4GB", "-4G", "1.5G", "4 G", "9999999999999", "4G\n#"] {
-            let message = check_memory(text).unwrap_err().to_string();
-            assert!(message.contains("--mem: found"), "{message}");
+            let expected = format!(
+                "--mem: found `{text}`, expected a whole number of megabytes, or one with K, M, G or T, as in `4G`"
+            );
+            assert_eq!(check_memory(text).unwrap_err().to_string(), expected);
         }
     }
 }

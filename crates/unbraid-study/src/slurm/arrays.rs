@@ -1,19 +1,19 @@
 //! Cutting a list of tasks into job arrays that a cluster accepts.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 
 /// A job array: a stretch of the list of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Array {
+pub struct JobArray {
     /// The place in the list of its first task, which has the array index 0.
     pub offset: usize,
     /// How many tasks it has.
     pub tasks: usize,
-    /// How many of them may run at the same time; none for as many as the cluster has room for.
+    /// How many of them may run at the same time; as many as fit on the cluster if `None`.
     pub at_once: Option<usize>,
 }
 
-impl Array {
+impl JobArray {
     /// What `sbatch --array` takes: `0-999%50`.
     pub fn indices(&self) -> String {
         let last = self.tasks.saturating_sub(1);
@@ -27,21 +27,18 @@ impl Array {
 ///
 /// # Errors
 /// If `at_once` is less than one for each array.
-pub fn cut(tasks: usize, most: usize, at_once: Option<usize>) -> Outcome<Vec<Array>> {
+pub fn cut(tasks: usize, most: usize, at_once: Option<usize>) -> Result<Vec<JobArray>> {
     let count = tasks.div_ceil(most.max(1));
     if let Some(limit) = at_once
         && limit < count
     {
-        return Err(Failure::input(format!(
-            "--array-limit: found {limit}, expected at least {count}: {tasks} tasks need {count} arrays of at most {most}, \
-             and each runs at least one at a time\nhint: --runs-per-task puts more runs into fewer tasks"
-        )));
+        return Err(Error::ArrayLimit { limit, arrays: count, tasks, most });
     }
     let mut offset = 0;
     let mut arrays = Vec::with_capacity(count);
     for place in 0..count {
         let tasks = share(tasks, count, place);
-        arrays.push(Array { offset, tasks, at_once: at_once.map(|limit| share(limit, count, place)) });
+        arrays.push(JobArray { offset, tasks, at_once: at_once.map(|limit| share(limit, count, place)) });
         offset += tasks;
     }
     Ok(arrays)
@@ -56,8 +53,8 @@ fn share(all: usize, count: usize, place: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn array(offset: usize, tasks: usize, at_once: Option<usize>) -> Array {
-        Array { offset, tasks, at_once }
+    fn array(offset: usize, tasks: usize, at_once: Option<usize>) -> JobArray {
+        JobArray { offset, tasks, at_once }
     }
 
     #[test]
@@ -87,8 +84,11 @@ mod tests {
 
     #[test]
     fn a_limit_that_cannot_be_kept_is_refused() {
-        let message = cut(10, 4, Some(2)).unwrap_err().to_string();
-        assert!(message.contains("found 2, expected at least 3: 10 tasks need 3 arrays"), "{message}");
+        assert_eq!(
+            cut(10, 4, Some(2)).unwrap_err().to_string(),
+            "limit of simultaneous tasks: found 2, expected at least 3: 10 tasks need 3 arrays of at most 4, and each \
+             runs at least one at a time"
+        );
     }
 
     #[test]

@@ -4,21 +4,21 @@ use std::process::{Command, Stdio};
 
 /// How large job arrays may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ClusterLimits {
     /// The most tasks of one array; 0 where arrays are switched off.
     pub array_tasks: usize,
     /// The most jobs that the cluster keeps at a time, of all users; each task of an array is one.
     pub jobs: Option<usize>,
 }
 
-impl Default for Limits {
+impl Default for ClusterLimits {
     /// Slurm's own defaults.
     fn default() -> Self {
         Self { array_tasks: 1001, jobs: None }
     }
 }
 
-impl Limits {
+impl ClusterLimits {
     /// Those of the cluster that this machine belongs to; none where it cannot be asked.
     pub fn of_cluster() -> Option<Self> {
         let output = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output().ok()?;
@@ -60,19 +60,19 @@ Slurmctld(primary) at vm is UP
 
     #[test]
     fn the_limits_are_read() {
-        assert_eq!(Limits::parse(CONFIG), Limits { array_tasks: 20_001, jobs: Some(50_000) });
+        assert_eq!(ClusterLimits::parse(CONFIG), ClusterLimits { array_tasks: 20_001, jobs: Some(50_000) });
     }
 
     #[test]
     fn a_site_may_allow_fewer_tasks_than_indices() {
         let parameters = "= bf_continue,max_array_tasks=500,defer";
         let text = CONFIG.replace("= (null)\nSchedulerType", &format!("{parameters}\nSchedulerType"));
-        assert_eq!(Limits::parse(&text).array_tasks, 500);
+        assert_eq!(ClusterLimits::parse(&text).array_tasks, 500);
     }
 
     #[test]
     fn what_is_not_said_is_slurms_default() {
-        assert_eq!(Limits::parse(""), Limits { array_tasks: 1001, jobs: None });
-        assert_eq!(Limits::parse("MaxArraySize = 0\n").array_tasks, 0);
+        assert_eq!(ClusterLimits::parse(""), ClusterLimits { array_tasks: 1001, jobs: None });
+        assert_eq!(ClusterLimits::parse("MaxArraySize = 0\n").array_tasks, 0);
     }
 }

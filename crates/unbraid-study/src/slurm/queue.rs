@@ -3,14 +3,15 @@
 //! The truth about a run is its directory. squeue only tells those that will come from those that will not, so that a run
 //! is not submitted twice, and nothing depends on it: where it is missing or fails, no run is known to be queued.
 
-use super::submission::{Submission, TASKS};
-use crate::study::{StudyDirectory, tasks};
+use super::submission::Submission;
+use crate::directory::StudyDirectory;
+use crate::tasks;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// Where a run that was submitted stands.
+/// The state of a run that was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Queued {
+pub enum QueueState {
     /// Its task waits.
     Pending,
     /// Its task has begun; other runs of the task may come first.
@@ -19,9 +20,8 @@ pub enum Queued {
 
 /// Every run of the study that squeue knows to wait or run, by name. Empty if nothing is known. Asks squeue only if
 /// something was ever submitted.
-pub fn queued(study: &StudyDirectory) -> BTreeMap<String, Queued> {
-    let submitted = std::fs::read_dir(study.slurm()).into_iter().flatten().flatten();
-    if !submitted.into_iter().any(|entry| entry.path().extension().is_some_and(|found| found == TASKS)) {
+pub fn queued(study: &StudyDirectory) -> BTreeMap<String, QueueState> {
+    if !study.was_submitted() {
         return BTreeMap::new();
     }
     list().map(|list| in_list(study, &list)).unwrap_or_default()
@@ -44,14 +44,14 @@ fn list() -> Option<String> {
 }
 
 /// The same from what squeue printed.
-fn in_list(study: &StudyDirectory, list: &str) -> BTreeMap<String, Queued> {
+fn in_list(study: &StudyDirectory, list: &str) -> BTreeMap<String, QueueState> {
     let mut files: BTreeMap<&str, tasks::Tasks> = BTreeMap::new();
-    let mut found: BTreeMap<String, Queued> = BTreeMap::new();
+    let mut found: BTreeMap<String, QueueState> = BTreeMap::new();
     for Line { submission, task, state } in list.lines().filter_map(parse) {
         // A submission without a file is another study's.
-        let file = files.entry(submission).or_insert_with(|| {
-            tasks::read(&study.slurm().join(format!("{submission}.{TASKS}"))).unwrap_or_default()
-        });
+        let file = files
+            .entry(submission)
+            .or_insert_with(|| tasks::read(&study.slurm_tasks(submission)).unwrap_or_default());
         for name in file.get(task).into_iter().flatten() {
             let known = found.entry(name.clone()).or_insert(state);
             *known = state.max(*known);
@@ -65,7 +65,7 @@ fn in_list(study: &StudyDirectory, list: &str) -> BTreeMap<String, Queued> {
 struct Line<'a> {
     submission: &'a str,
     task: usize,
-    state: Queued,
+    state: QueueState,
 }
 
 /// `RUNNING 1234_5 SUBMISSION.OFFSET`; none for any other line.
@@ -77,9 +77,9 @@ fn parse(line: &str) -> Option<Line<'_>> {
         | "PREEMPTED" | "REVOKED" | "TIMEOUT" => return None,
         // A task that is requeued is completing too, before it waits again.
         "COMPLETING" | "RESIZING" | "RUNNING" | "SIGNALING" | "STAGE_OUT" | "STOPPED" | "SUSPENDED" => {
-            Queued::Running
+            QueueState::Running
         }
-        _ => Queued::Pending,
+        _ => QueueState::Pending,
     };
     let index: usize = job.split_once('_')?.1.parse().ok()?;
     let (submission, offset) = Submission::of_job(name.trim_start())?;
@@ -95,10 +95,10 @@ mod tests {
     fn lines_of_squeue_are_read() {
         let line = |task, state| Some(Line { submission: "small-20261116-110740-3f2a", task, state });
         let name = "small-20261116-110740-3f2a.1000";
-        assert_eq!(parse(&format!("PENDING 12_7 {name}")), line(1007, Queued::Pending));
-        assert_eq!(parse(&format!("RUNNING 12_0 {name}")), line(1000, Queued::Running));
-        assert_eq!(parse(&format!("COMPLETING 12_0 {name}")), line(1000, Queued::Running));
-        assert_eq!(parse(&format!("REQUEUE_HOLD 12_0 {name}")), line(1000, Queued::Pending));
+        assert_eq!(parse(&format!("PENDING 12_7 {name}")), line(1007, QueueState::Pending));
+        assert_eq!(parse(&format!("RUNNING 12_0 {name}")), line(1000, QueueState::Running));
+        assert_eq!(parse(&format!("COMPLETING 12_0 {name}")), line(1000, QueueState::Running));
+        assert_eq!(parse(&format!("REQUEUE_HOLD 12_0 {name}")), line(1000, QueueState::Pending));
         for other in [
             String::new(),
             format!("CANCELLED 12_0 {name}"),
@@ -113,9 +113,9 @@ mod tests {
     }
 
     fn study(path: &Path) -> StudyDirectory {
-        std::fs::write(path.join("study.toml"), "").unwrap();
-        std::fs::create_dir_all(path.join("slurm")).unwrap();
-        StudyDirectory::open(path).unwrap()
+        let study = StudyDirectory::create(path, "").unwrap();
+        std::fs::create_dir_all(study.slurm()).unwrap();
+        study
     }
 
     #[test]
@@ -124,10 +124,10 @@ mod tests {
         let study = study(directory.path());
         let task = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let tasks = [task(&["a", "b"]), task(&["c"]), task(&["d"])];
-        super::tasks::write(&study.slurm().join("one.tasks"), &tasks).unwrap();
-        super::tasks::write(&study.slurm().join("two.tasks"), &[task(&["d"])]).unwrap();
+        super::tasks::write(&study.slurm_tasks("one"), &tasks).unwrap();
+        super::tasks::write(&study.slurm_tasks("two"), &[task(&["d"])]).unwrap();
         let list = "PENDING 1_0 one.0\nPENDING 1_2 one.0\nRUNNING 2_0 two.0\nRUNNING 3_0 another-study.0\nPENDING 4_0 one.9\n";
-        let expected = [("a", Queued::Pending), ("b", Queued::Pending), ("d", Queued::Running)];
+        let expected = [("a", QueueState::Pending), ("b", QueueState::Pending), ("d", QueueState::Running)];
         let expected = expected.map(|(name, state)| (name.to_owned(), state));
         assert_eq!(in_list(&study, list), BTreeMap::from(expected));
     }

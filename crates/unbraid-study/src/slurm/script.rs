@@ -1,8 +1,8 @@
 //! The batch script: what one task of a job array does.
 
 use super::amounts::WARNING_SECONDS;
-use crate::failure::{Failure, Outcome};
-use crate::study::quote::shell;
+use crate::error::{Error, Result};
+use crate::quote::shell;
 
 /// What is asked of the cluster for each task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,23 +19,23 @@ pub struct Resources {
 
 /// Everything that the script names; paths from the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
+pub(super) struct Script {
     /// The name of the submission.
-    pub name: String,
+    pub(super) name: String,
     /// What each task gets.
-    pub resources: Resources,
+    pub(super) resources: Resources,
     /// Where the tasks run: paths in configurations may be relative to it.
-    pub working_directory: String,
-    /// This program.
-    pub program: String,
+    pub(super) working_directory: String,
+    /// The program `unbraid`.
+    pub(super) program: String,
     /// The directory of the study.
-    pub study: String,
+    pub(super) study: String,
     /// Where the output of the tasks goes.
-    pub output_directory: String,
+    pub(super) output_directory: String,
     /// The list of tasks.
-    pub tasks: String,
+    pub(super) tasks: String,
     /// Whether failed runs are tried again.
-    pub retry_failed: bool,
+    pub(super) retry_failed: bool,
 }
 
 /// A task that has been requeued this often is left to a person: each time it did not come to the end of its runs.
@@ -46,7 +46,7 @@ impl Script {
     ///
     /// # Errors
     /// If Slurm cannot write to the output directory because of its name.
-    pub fn text(&self) -> Outcome<String> {
+    pub(super) fn text(&self) -> Result<String> {
         let Self { name, .. } = self;
         let directives = self.directives()?;
         let (directory, program) = (shell(&self.working_directory), shell(&self.program));
@@ -94,13 +94,11 @@ exit "$code"
         ))
     }
 
-    fn directives(&self) -> Outcome<String> {
+    fn directives(&self) -> Result<String> {
         let directory = &self.output_directory;
         // Slurm takes a backslash anywhere in the path to mean that %A and %a are to be left as they are.
         if directory.contains('\\') {
-            return Err(Failure::input(format!(
-                "{directory}: Slurm writes no output below a directory with a backslash in its name"
-            )));
+            return Err(Error::Backslash { directory: directory.clone() });
         }
         let output = format!("{}/%A_%a.out", directory.replace('%', "%%"));
         let Resources { partition, time, memory, options } = &self.resources;
@@ -173,7 +171,10 @@ mod tests {
         // sbatch reads no directive after the first command.
         let last = full.rfind("#SBATCH").unwrap();
         assert!(full[..last].lines().all(|line| line.starts_with('#')), "{full}");
-        assert!(script("/a\\b").text().unwrap_err().to_string().contains("backslash"));
+        assert_eq!(
+            script("/a\\b").text().unwrap_err().to_string(),
+            "/a\\b/study/slurm: Slurm writes no output below a directory with a backslash in its name"
+        );
     }
 
     /// Runs the script in bash, with programs of its own instead of unbraid, squeue and scontrol.

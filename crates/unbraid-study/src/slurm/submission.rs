@@ -8,24 +8,24 @@
 //! A job is called `NAME.OFFSET`, so that squeue alone tells which line of which file a task stands for, even if this
 //! process was killed before it could write down the number of the job.
 
-use super::arrays::Array;
+use super::arrays::JobArray;
 use super::queue;
 use super::script::{Resources, Script};
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Existing};
-use crate::study::StudyDirectory;
-use crate::study::quote::{absolute, shell};
-use crate::study::tasks::{self, Tasks};
-use crate::terminal::log_line;
+use crate::directory::StudyDirectory;
+use crate::error::{Error, Result};
+use crate::quote::{absolute, shell};
+use crate::runner::{Message, StudyObserver};
+use crate::tasks::{self, Tasks};
 use serde_json::json;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use unbraid::files::{self, Existing};
 
-/// The extension of a file of tasks.
-pub(super) const TASKS: &str = "tasks";
+/// Slurm's program that takes jobs.
+const SBATCH: &str = "sbatch";
 
 /// Environment variables that would override what the script says.
 const OVERRIDES: [&str; 9] = [
@@ -44,14 +44,15 @@ const OVERRIDES: [&str; 9] = [
 #[derive(Debug)]
 pub struct Submission {
     name: String,
-    directory: PathBuf,
+    study: StudyDirectory,
     script: String,
     resources: Resources,
     tasks: Tasks,
 }
 
 impl Submission {
-    /// Prepares a submission and writes nothing. The script runs this program in this directory.
+    /// Prepares a submission and writes nothing. The script runs the command `unbraid`, which is at `program`, in the
+    /// current directory.
     ///
     /// # Errors
     /// If a path cannot be written into a script.
@@ -59,25 +60,23 @@ impl Submission {
         study: &StudyDirectory,
         tasks: Tasks,
         resources: Resources,
+        program: &Path,
         retry_failed: bool,
-    ) -> Outcome<Self> {
+    ) -> Result<Self> {
         let place = absolute(study.path())?;
         let name = unique_name(&place);
-        let cannot = |what: &str, error: std::io::Error| Failure::run(format!("cannot find {what}: {error}"));
-        let program = std::env::current_exe().map_err(|error| cannot("this program", error))?;
-        let here = std::env::current_dir().map_err(|error| cannot("the current directory", error))?;
-        let output_directory = absolute(&study.slurm())?;
+        let here = std::env::current_dir().map_err(Error::WorkingDirectory)?;
         let script = Script {
-            tasks: format!("{output_directory}/{name}.{TASKS}"),
+            tasks: absolute(&study.slurm_tasks(&name))?,
             name: name.clone(),
             resources: resources.clone(),
             working_directory: absolute(&here)?,
-            program: absolute(&program)?,
+            program: absolute(program)?,
             study: place,
-            output_directory,
+            output_directory: absolute(&study.slurm())?,
             retry_failed,
         };
-        Ok(Self { name, directory: study.slurm(), script: script.text()?, resources, tasks })
+        Ok(Self { name, study: study.clone(), script: script.text()?, resources, tasks })
     }
 
     /// The text of the script.
@@ -90,25 +89,21 @@ impl Submission {
         &self.tasks
     }
 
-    fn file(&self, extension: &str) -> PathBuf {
-        self.directory.join(format!("{}.{extension}", self.name))
-    }
-
     /// What to type to submit one array by hand.
     ///
     /// # Errors
     /// If the path of the script cannot be written into a command.
-    pub fn command_line(&self, array: &Array) -> Outcome<String> {
+    pub fn command_line(&self, array: &JobArray) -> Result<String> {
         let words: Vec<String> = self.arguments(array)?.iter().map(|word| shell(word)).collect();
         Ok(format!("sbatch {}", words.join(" ")))
     }
 
-    fn arguments(&self, array: &Array) -> Outcome<[String; 5]> {
+    fn arguments(&self, array: &JobArray) -> Result<[String; 5]> {
         Ok([
             "--parsable".to_owned(),
             format!("--array={}", array.indices()),
             format!("--job-name={}.{}", self.name, array.offset),
-            absolute(&self.file("sh"))?,
+            absolute(&self.study.slurm_script(&self.name))?,
             array.offset.to_string(),
         ])
     }
@@ -124,43 +119,41 @@ impl Submission {
         Some((submission, offset.parse().ok()?)).filter(|_| is_ours)
     }
 
-    /// Writes the files and submits all arrays in order; `submitted` hears of each, with the number of its job.
+    /// Writes the files and submits all arrays in order; the observer hears of each, with the number of its job.
     ///
     /// # Errors
-    /// If there is no sbatch, a file cannot be written, or sbatch refuses an array. The message says what was submitted
-    /// before it.
-    pub fn submit(&self, arrays: &[Array], mut submitted: impl FnMut(&str, &Array)) -> Outcome {
+    /// If there is no sbatch, a file cannot be written, or sbatch refuses an array. Where some were submitted before it,
+    /// that is [`Error::PartlySubmitted`].
+    pub fn submit(&self, arrays: &[JobArray], observer: &mut dyn StudyObserver) -> Result {
         find_sbatch()?;
-        tasks::write(&self.file(TASKS), &self.tasks)?;
-        files::write(&self.file("sh"), Existing::Keep, |file| file.write_all(self.script.as_bytes()))?;
-        for (place, array) in arrays.iter().enumerate() {
-            match self.submit_one(array) {
+        let (tasks, script) = (self.study.slurm_tasks(&self.name), self.study.slurm_script(&self.name));
+        tasks::write(&tasks, &self.tasks)?;
+        files::write(&script, Existing::Keep, |file| file.write_all(self.script.as_bytes()))?;
+        for (submitted, array) in arrays.iter().enumerate() {
+            match self.submit_one(array, observer) {
                 Ok(job) => {
                     self.record(&job, array)?;
-                    submitted(&job, array);
+                    observer.array_submitted(&job, array);
                 }
-                Err(failure) if place == 0 => {
+                Err(error) if submitted == 0 => {
                     // An answer may be lost on its way, and a job that was taken needs its files.
                     if queue::has_none_of(&self.name) {
-                        let _ = fs::remove_file(self.file("sh"));
-                        let _ = fs::remove_file(self.file(TASKS));
+                        let _ = fs::remove_file(script);
+                        let _ = fs::remove_file(tasks);
                     }
-                    return Err(failure);
+                    return Err(error);
                 }
-                Err(failure) => {
-                    return Err(Failure::run(format!(
-                        "{failure}\n{place} of {} arrays are submitted\nhint: the same command later submits the rest, \
-                         and leaves out what is queued",
-                        arrays.len()
-                    )));
+                Err(error) => {
+                    let (arrays, source) = (arrays.len(), Box::new(error));
+                    return Err(Error::PartlySubmitted { submitted, arrays, source });
                 }
             }
         }
         Ok(())
     }
 
-    fn submit_one(&self, array: &Array) -> Outcome<String> {
-        let mut command = Command::new("sbatch");
+    fn submit_one(&self, array: &JobArray, observer: &mut dyn StudyObserver) -> Result<String> {
+        let mut command = Command::new(SBATCH);
         command.args(self.arguments(array)?).stdin(Stdio::null());
         let given = |option: bool, name: &'static str| option.then_some(name);
         let asked = [
@@ -170,16 +163,15 @@ impl Submission {
         for name in OVERRIDES.into_iter().chain(asked.into_iter().flatten()) {
             command.env_remove(name);
         }
-        let output =
-            command.output().map_err(|error| Failure::run(format!("cannot start sbatch: {error}")))?;
+        let output = command.output().map_err(Error::start(Path::new(SBATCH)))?;
         let message = String::from_utf8_lossy(&output.stderr);
         let message = message.trim();
         if !output.status.success() {
-            return Err(Failure::run(format!("sbatch refused the job ({}): {message}", output.status)));
+            return Err(Error::JobRefused { status: output.status, message: message.to_owned() });
         }
         // Such as that a budget is nearly used up.
         if !message.is_empty() {
-            log_line(message);
+            observer.message(&Message::Sbatch(message));
         }
         // `1234` or `1234;cluster`. A site's own messages may come before it.
         let answer = String::from_utf8_lossy(&output.stdout);
@@ -189,12 +181,14 @@ impl Submission {
         Ok(answer.lines().rev().map(number).find(is_number).unwrap_or_else(|| answer.trim().to_owned()))
     }
 
-    fn record(&self, job: &str, array: &Array) -> Outcome {
-        let path = self.file("jobs");
+    fn record(&self, job: &str, array: &JobArray) -> Result {
+        let path = self.study.slurm_jobs(&self.name);
         let line = json!({ "job": job, "first_task": array.offset, "tasks": array.tasks });
         let written = OpenOptions::new().create(true).append(true).open(&path);
-        written.and_then(|mut file| writeln!(file, "{line}")).map_err(|error| {
-            Failure::run(format!("job {job} is submitted, but {} cannot be written: {error}", path.display()))
+        written.and_then(|mut file| writeln!(file, "{line}")).map_err(|source| Error::JobNotRecorded {
+            job: job.to_owned(),
+            path,
+            source,
         })
     }
 }
@@ -203,31 +197,22 @@ impl Submission {
 ///
 /// # Errors
 /// If somebody is submitting it now, or `slurm/` cannot be made.
-pub fn lock(study: &StudyDirectory) -> Outcome<File> {
-    let directory = study.slurm();
-    let path = directory.join(".lock");
-    let cannot =
-        |error: &std::io::Error| Failure::run(format!("{}: cannot make it: {error}", path.display()));
-    fs::create_dir_all(&directory).map_err(|error| cannot(&error))?;
-    let file = File::create(&path).map_err(|error| cannot(&error))?;
+pub fn lock(study: &StudyDirectory) -> Result<File> {
+    let (directory, path) = (study.slurm(), study.slurm_lock());
+    fs::create_dir_all(&directory).map_err(Error::io(&directory, "create it"))?;
+    let file = File::create(&path).map_err(Error::io(&path, "create it"))?;
     match file.try_lock() {
         // Some network file systems have no locks. Tasks that were submitted twice find their runs done.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Failure::input(format!(
-            "{}: the study is being submitted by another process",
-            study.path().display()
-        ))),
+        Err(TryLockError::WouldBlock) => Err(Error::BeingSubmitted { path: study.path().to_owned() }),
     }
 }
 
-fn find_sbatch() -> Outcome {
-    let tried = Command::new("sbatch").arg("--version").stdin(Stdio::null()).output();
+fn find_sbatch() -> Result {
+    let tried = Command::new(SBATCH).arg("--version").stdin(Stdio::null()).output();
     match tried {
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(Failure::input(
-            "there is no sbatch in PATH, with which jobs are handed to Slurm\nhint: --engine print gives command lines for \
-             any other scheduler; unbraid study run trains here",
-        )),
-        Err(error) => Err(Failure::run(format!("cannot start sbatch: {error}"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::NoSbatch),
+        Err(error) => Err(Error::start(Path::new(SBATCH))(error)),
         // One that cannot tell its version will say what is wrong when it is asked to submit.
         Ok(_) => Ok(()),
     }
@@ -248,7 +233,7 @@ fn unique_name(study: &str) -> String {
     let name = name.trim_matches('-');
     let name = if name.is_empty() { "study" } else { name };
     let time: String =
-        crate::run::timestamp().replace('T', "-").replace(|c: char| !"0123456789-".contains(c), "");
+        unbraid::run::timestamp().replace('T', "-").replace(|c: char| !"0123456789-".contains(c), "");
     let time = time.replacen('-', "", 2);
     let chance = RandomState::new().hash_one(std::process::id()) & 0xffff;
     format!("{name}-{time}-{chance:04x}")
@@ -280,10 +265,12 @@ mod tests {
     #[test]
     fn a_study_is_submitted_by_one_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("study.toml"), "").unwrap();
-        let study = StudyDirectory::open(directory.path()).unwrap();
+        let study = StudyDirectory::create(directory.path(), "").unwrap();
         let first = lock(&study).unwrap();
-        assert!(lock(&study).unwrap_err().to_string().contains("being submitted by another"));
+        assert_eq!(
+            lock(&study).unwrap_err().to_string(),
+            format!("{}: the study is being submitted by another process", directory.path().display())
+        );
         drop(first);
         lock(&study).unwrap();
     }

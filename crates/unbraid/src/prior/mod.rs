@@ -8,7 +8,7 @@ mod anisotropic;
 mod family;
 mod mixture;
 mod sparse;
-mod special;
+pub mod special;
 mod standard_normal;
 mod student_t;
 

@@ -3,12 +3,12 @@
 use libm::{erfc, exp, lgamma, log, log1p};
 
 /// P(N(0, 1) <= x).
-pub(super) fn normal_cdf(x: f64) -> f64 {
+pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
 /// P(T <= x) for Student's t with `nu` degrees of freedom, by the incomplete beta function.
-pub(crate) fn student_t_cdf(nu: f64, x: f64) -> f64 {
+pub fn student_t_cdf(nu: f64, x: f64) -> f64 {
     // Both arguments are given, since 1 - w would lose everything for x near 0 or many degrees of freedom.
     let square = x * x;
     let (w, rest) = (nu / (nu + square), square / (nu + square));
@@ -64,7 +64,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// The `x` at which a distribution function reaches `probability`, by bisection until no double lies between.
-pub(crate) fn inverse(distribution_function: impl Fn(f64) -> f64, probability: f64) -> f64 {
+pub fn inverse(distribution_function: impl Fn(f64) -> f64, probability: f64) -> f64 {
     let (mut low, mut high) = (-1.0, 1.0);
     while distribution_function(low) > probability && low > -f64::MAX / 4.0 {
         low *= 2.0;

@@ -1,26 +1,84 @@
-//! The process that trains one run: this program once more, on one thread.
+//! The process that trains one run.
 //!
-//! It gets its configuration through a pipe and ends in order when the pipe closes: because we ask it to, or because we
-//! are gone. So no run goes on unnoticed after its study was killed, and whoever asks several times asks once.
+//! It gets its configuration through a pipe and stops when the pipe closes: because we ask it to, or because we are gone.
+//! So no run goes on unnoticed after its study was killed, and whoever asks several times asks once.
 
-use super::directory::StudyDirectory;
-use super::manifest::Entry;
-use crate::failure::{Failure, Outcome};
+use crate::directory::StudyDirectory;
+use crate::error::{Error, Result};
+use crate::manifest::Entry;
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// A process at work on a run.
+/// The program that trains one run of a study, in a process of its own, so that a crash does not affect other runs.
+///
+/// It is started with the arguments given here and, after them, the run directory. It reads the configuration of the run
+/// from standard input, a [`Config`](unbraid::Config) as one line of JSON, and trains and scores the run, resuming it if
+/// it was begun before ([`Session`](unbraid::Session) does that). It saves and stops as soon as standard input ends. Its
+/// exit code is 0 if the run is complete, 130 or 143 if it was asked to stop, as after SIGINT and SIGTERM in a shell, and
+/// any other if it failed: the reason is then the last line on standard error that begins with `error: `, and what follows
+/// it. The command `unbraid study work --threads 1` is such a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// What it is called in lists of processes (`argv[0]`), where that differs from `program`.
+    pub name: Option<OsString>,
+    /// The arguments before the run directory.
+    pub arguments: Vec<OsString>,
+}
+
+impl WorkerCommand {
+    /// This program with these arguments.
+    pub fn new(
+        program: impl Into<PathBuf>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { program: program.into(), name: None, arguments }
+    }
+
+    /// The running program with these arguments, under this name. On Linux it is the very same program even if its file
+    /// has been replaced since: a study that takes weeks does not change its version on the way.
+    ///
+    /// # Errors
+    /// If the system does not say which program is running.
+    pub fn this_program(
+        name: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Result<Self> {
+        let program = if cfg!(target_os = "linux") {
+            PathBuf::from("/proc/self/exe")
+        } else {
+            std::env::current_exe().map_err(Error::ThisProgram)?
+        };
+        Ok(Self { name: Some(name.into()), ..Self::new(program, arguments) })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        #[cfg(unix)]
+        if let Some(name) = &self.name {
+            use std::os::unix::process::CommandExt;
+            command.arg0(name);
+        }
+        command.args(&self.arguments);
+        command
+    }
+}
+
+/// A process that trains a run.
 #[derive(Debug)]
-pub struct Worker<'a> {
+pub(super) struct Worker<'a> {
     /// The run.
-    pub entry: &'a Entry,
+    pub(super) entry: &'a Entry,
     /// Since when.
-    pub started: Instant,
+    pub(super) started: Instant,
     child: Child,
-    /// Open as long as it is to go on.
+    /// Open until it is asked to stop.
     pipe: Option<ChildStdin>,
     was_killed: bool,
     log: Log,
@@ -28,7 +86,7 @@ pub struct Worker<'a> {
 
 /// How a process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(super) enum WorkerExit {
     /// Without error.
     Complete,
     /// It was asked to.
@@ -42,20 +100,16 @@ impl<'a> Worker<'a> {
     ///
     /// # Errors
     /// If its log cannot be written or the system starts no process.
-    pub fn start(study: &StudyDirectory, entry: &'a Entry) -> Outcome<Self> {
+    pub(super) fn start(program: &WorkerCommand, study: &StudyDirectory, entry: &'a Entry) -> Result<Self> {
         let (log, errors) = Log::open(study.log(entry))?;
-        let configuration = serde_json::to_string(&entry.configuration).map_err(Failure::run)?;
-        let mut child = this_program()
-            .and_then(|mut program| {
-                program
-                    .args(["study", "work", "--threads", "1"])
-                    .arg(study.run(entry))
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::null())
-                    .stderr(errors)
-                    .spawn()
-            })
-            .map_err(|error| Failure::run(format!("cannot start a process: {error}")))?;
+        let start = || -> io::Result<(Child, String)> {
+            let configuration = serde_json::to_string(&entry.configuration)?;
+            let mut command = program.command();
+            command.arg(study.run(entry).root());
+            let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(errors);
+            Ok((command.spawn()?, configuration))
+        };
+        let (mut child, configuration) = start().map_err(Error::start(&program.program))?;
         let mut pipe = child.stdin.take();
         if let Some(pipe) = &mut pipe {
             // A process that ended before it could read this says why in its own way.
@@ -64,41 +118,41 @@ impl<'a> Worker<'a> {
         Ok(Self { entry, started: Instant::now(), child, pipe, was_killed: false, log })
     }
 
-    /// Its number.
-    pub fn pid(&self) -> u32 {
+    /// Its process ID.
+    pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to save and end.
-    pub fn stop(&mut self) {
+    /// Asks it to save and stop.
+    pub(super) fn stop(&mut self) {
         self.pipe = None;
     }
 
     /// Ends it at once.
-    pub fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         // One that has already ended cannot be killed.
         self.was_killed |= self.child.kill().is_ok();
     }
 
     /// Whether that was done.
-    pub fn was_killed(&self) -> bool {
+    pub(super) fn was_killed(&self) -> bool {
         self.was_killed
     }
 
     /// How it ended, if it did.
-    pub fn ending(&mut self) -> Option<Ending> {
+    pub(super) fn exit(&mut self) -> Option<WorkerExit> {
         let status = match self.child.try_wait() {
             Ok(status) => status?,
-            Err(error) => return Some(Ending::Failed(format!("lost sight of its process: {error}"))),
+            Err(error) => return Some(WorkerExit::Failed(format!("lost sight of its process: {error}"))),
         };
         if status.success() {
             self.log.remove_if_empty();
-            return Some(Ending::Complete);
+            return Some(WorkerExit::Complete);
         }
-        if asked_to_end(status) {
-            return Some(Ending::Interrupted);
+        if was_asked_to_stop(status) {
+            return Some(WorkerExit::Interrupted);
         }
-        Some(Ending::Failed(self.log.error().unwrap_or_else(|| in_words(status))))
+        Some(WorkerExit::Failed(self.log.error().unwrap_or_else(|| in_words(status))))
     }
 }
 
@@ -110,32 +164,18 @@ impl Drop for Worker<'_> {
     }
 }
 
-/// The very program that we are, even if another has been put in its place since: a study that takes weeks does not change
-/// its version on the way.
-#[cfg(target_os = "linux")]
-#[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]
-fn this_program() -> std::io::Result<Command> {
-    use std::os::unix::process::CommandExt;
-    let mut program = Command::new("/proc/self/exe");
-    program.arg0("unbraid");
-    Ok(program)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn this_program() -> std::io::Result<Command> {
-    std::env::current_exe().map(Command::new)
-}
-
 /// SIGINT, SIGTERM and SIGUSR1: as a signal that came before the process listened, or as a code that it ended with.
 #[cfg(unix)]
-fn asked_to_end(status: ExitStatus) -> bool {
-    use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+fn was_asked_to_stop(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;
+    const SIGINT: i32 = 2;
+    const SIGTERM: i32 = 15;
+    const SIGUSR1: i32 = if cfg!(target_os = "linux") { 10 } else { 30 };
     matches!(status.signal(), Some(SIGINT | SIGTERM | SIGUSR1)) || matches!(status.code(), Some(130 | 143))
 }
 
 #[cfg(not(unix))]
-fn asked_to_end(status: ExitStatus) -> bool {
+fn was_asked_to_stop(status: ExitStatus) -> bool {
     matches!(status.code(), Some(130 | 143))
 }
 
@@ -171,16 +211,14 @@ const ERROR: &str = "error: ";
 const QUOTED: usize = 2000;
 
 impl Log {
-    fn open(path: PathBuf) -> Outcome<(Self, File)> {
-        let open = || {
+    fn open(path: PathBuf) -> Result<(Self, File)> {
+        let open = || -> io::Result<(File, u64)> {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
             let file = File::options().create(true).append(true).open(&path)?;
             let start = file.metadata()?.len();
             Ok((file, start))
         };
-        let opened: std::io::Result<_> = open();
-        let (file, start) =
-            opened.map_err(|error| Failure::run(format!("{}: cannot write it: {error}", path.display())))?;
+        let (file, start) = open().map_err(Error::io(&path, "write it"))?;
         Ok((Self { path, start }, file))
     }
 

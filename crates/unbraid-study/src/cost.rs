@@ -1,19 +1,19 @@
 //! What a study costs: the time of a step, measured here on one thread, times the number of steps.
 
-use super::manifest::Entry;
-use super::naming::data_label;
-use super::plan::{Plan, Progress};
-use crate::config::{Config, ObjectiveConfig, PriorConfig};
-use crate::failure::{Failure, Outcome};
-use crate::train::{Trainer, cost};
-use burn::tensor::Device;
+use crate::definition::data_label;
+use crate::manifest::Entry;
+use crate::plan::{Plan, RunProgress};
 use std::time::{Duration, Instant};
 use toml::Table;
-use unbraid_data::DataSet;
+use unbraid::config::{Config, ObjectiveConfig, PriorConfig};
+use unbraid::data::DataSet;
+use unbraid::data::progress::Progress;
+use unbraid::train::{Trainer, cost};
+use unbraid::{BoxedError, Device, error_chain};
 
 /// Runs of one method whose steps cost the same.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
+pub struct CostClass {
     /// The label of the method.
     pub method: String,
     /// The data set, in few words.
@@ -27,12 +27,12 @@ pub struct Class {
     /// Steps of those that are not trained yet.
     pub steps_left: Option<u64>,
     /// The time of a step, or why there is none.
-    pub step: Step,
+    pub step: StepTime,
 }
 
 /// What is known of the time of a step.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum StepTime {
     /// Seconds, measured.
     Measured(f64),
     /// Seconds, measured with the same network and method on another data set.
@@ -41,7 +41,7 @@ pub enum Step {
     Unknown(String),
 }
 
-impl Step {
+impl StepTime {
     /// Seconds, where they are known.
     pub fn seconds(&self) -> Option<f64> {
         match self {
@@ -51,7 +51,7 @@ impl Step {
     }
 }
 
-impl Class {
+impl CostClass {
     /// Core-hours of training: of all runs, and of those that are left. `None` if time or steps are not known.
     pub fn core_hours(&self) -> Option<[f64; 2]> {
         let seconds = self.step.seconds()?;
@@ -72,9 +72,9 @@ const LONGEST: Duration = Duration::from_millis(400);
 
 /// Measures the steps of a study within about `budget`, the time to open the data aside. What cannot be measured says why;
 /// nothing fails.
-pub fn measure(plan: &Plan, budget: Duration, progress: &dyn unbraid_data::progress::Progress) -> Vec<Class> {
+pub fn measure(plan: &Plan, budget: Duration, progress: &dyn Progress) -> Vec<CostClass> {
     let groups = groups(plan);
-    let mut classes: Vec<Option<Class>> = groups.iter().map(|_| None).collect();
+    let mut classes: Vec<Option<CostClass>> = groups.iter().map(|_| None).collect();
     let deadline = Instant::now() + budget;
     let mut waiting = groups.len();
     // A data set is opened once, and only one is in memory.
@@ -84,7 +84,7 @@ pub fn measure(plan: &Plan, budget: Duration, progress: &dyn unbraid_data::progr
         }
         let spec = &groups[first].first.configuration.data;
         let data = if Instant::now() < deadline {
-            unbraid_data::open(spec, progress).map_err(|error| error.to_string())
+            unbraid::data::open(spec, progress).map_err(|error| error_chain(&error))
         } else {
             Err("there was no time for it".to_owned())
         };
@@ -96,7 +96,7 @@ pub fn measure(plan: &Plan, budget: Duration, progress: &dyn unbraid_data::progr
                 / u32::try_from(waiting).unwrap_or(1).max(1);
             let step = match &data {
                 Ok(data) => step(&group.first.configuration, data.as_ref(), share),
-                Err(message) => Step::Unknown(message.clone()),
+                Err(message) => StepTime::Unknown(message.clone()),
             };
             classes[index] = Some(class(group, data.as_deref().ok().map(DataSet::len), step));
             waiting -= 1;
@@ -108,7 +108,7 @@ pub fn measure(plan: &Plan, budget: Duration, progress: &dyn unbraid_data::progr
 fn groups(plan: &Plan) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (entry, progress) in plan.manifest.entries.iter().zip(&plan.progress) {
-        let entry_and_left = (entry, *progress != Progress::Trained);
+        let entry_and_left = (entry, *progress != RunProgress::Trained);
         // Neighbours differ in their seed only, and thousands need not be described for that.
         let like_last = groups.last_mut().filter(|group| is_like(group.entries.last(), entry));
         if let Some(group) = like_last {
@@ -147,20 +147,20 @@ fn structure(config: &Config) -> String {
     format!("{objective} {model} {} {}", config.training.batch_size, config.optimizer.amsgrad)
 }
 
-fn step(config: &Config, data: &dyn DataSet, share: Duration) -> Step {
+fn step(config: &Config, data: &dyn DataSet, share: Duration) -> StepTime {
     if matches!(config.objective, ObjectiveConfig::Pca { .. }) {
-        return Step::Unknown("principal components are fitted at once".to_owned());
+        return StepTime::Unknown("principal components are fitted at once".to_owned());
     }
     if share.is_zero() {
-        return Step::Unknown("there was no time for it".to_owned());
+        return StepTime::Unknown("there was no time for it".to_owned());
     }
     match measure_step(config, data, share.min(LONGEST)) {
-        Ok(seconds) => Step::Measured(seconds),
-        Err(failure) => Step::Unknown(failure.to_string()),
+        Ok(seconds) => StepTime::Measured(seconds),
+        Err(error) => StepTime::Unknown(error_chain(&*error)),
     }
 }
 
-fn measure_step(config: &Config, data: &dyn DataSet, share: Duration) -> Outcome<f64> {
+fn measure_step(config: &Config, data: &dyn DataSet, share: Duration) -> Result<f64, BoxedError> {
     config.check_against(data)?;
     let mut config = config.clone();
     if let PriorConfig::Anisotropic { .. } = config.model.prior {
@@ -168,16 +168,16 @@ fn measure_step(config: &Config, data: &dyn DataSet, share: Duration) -> Outcome
         config.model.prior = PriorConfig::StandardNormal {};
     }
     // As in a study: one thread for each run.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Failure::run)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
-        let mut trainer = Trainer::new(&config, data, &Device::flex())?;
+        let mut trainer = Trainer::new(&config, data, &Device::cpu())?;
         // The first step pays for memory that the others find.
-        trainer.advance().map_err(Failure::run)?;
-        cost::fastest_step(&mut trainer, share).map_err(Failure::run)
+        trainer.advance()?;
+        Ok(cost::fastest_step(&mut trainer, share)?)
     })
 }
 
-fn class(group: &Group<'_>, images: Option<usize>, step: Step) -> Class {
+fn class(group: &Group<'_>, images: Option<usize>, step: StepTime) -> CostClass {
     let steps = |only_left: bool| {
         let entries = group.entries.iter().filter(|(_, left)| *left || !only_left);
         entries
@@ -187,7 +187,7 @@ fn class(group: &Group<'_>, images: Option<usize>, step: Step) -> Class {
             })
             .sum()
     };
-    Class {
+    CostClass {
         method: group.first.method().to_owned(),
         data: data_label(&group.first.configuration.data),
         runs: group.entries.len(),
@@ -199,7 +199,7 @@ fn class(group: &Group<'_>, images: Option<usize>, step: Step) -> Class {
 }
 
 /// What was not measured on one data set may have been on another; the size of its images is then a guess.
-fn borrow(groups: &[Group<'_>], mut classes: Vec<Class>) -> Vec<Class> {
+fn borrow(groups: &[Group<'_>], mut classes: Vec<CostClass>) -> Vec<CostClass> {
     for index in 0..classes.len() {
         if classes[index].step.seconds().is_some() {
             continue;
@@ -207,11 +207,11 @@ fn borrow(groups: &[Group<'_>], mut classes: Vec<Class>) -> Vec<Class> {
         let alike =
             groups.iter().zip(&classes).filter(|(group, _)| group.structure == groups[index].structure);
         let measured = alike.into_iter().find_map(|(_, class)| match class.step {
-            Step::Measured(seconds) => Some(seconds),
-            _ => None,
+            StepTime::Measured(seconds) => Some(seconds),
+            StepTime::Borrowed(_) | StepTime::Unknown(_) => None,
         });
         if let Some(seconds) = measured {
-            classes[index].step = Step::Borrowed(seconds);
+            classes[index].step = StepTime::Borrowed(seconds);
         }
     }
     classes
@@ -220,16 +220,17 @@ fn borrow(groups: &[Group<'_>], mut classes: Vec<Class>) -> Vec<Class> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Definition, Manifest, points};
+    use crate::definition::{Definition, entries};
+    use crate::manifest::Manifest;
     use std::path::Path;
-    use unbraid_data::progress::Silent;
+    use unbraid::data::progress::Silent;
 
     fn plan(text: &str) -> Plan {
         let definition = Definition::parse(text, "study.toml", Path::new(".")).unwrap();
-        let entries = points::entries(&definition).unwrap();
+        let entries = entries(&definition).unwrap();
         Plan {
             name: None,
-            progress: vec![Progress::New; entries.len()],
+            progress: vec![RunProgress::New; entries.len()],
             manifest: Manifest { entries },
             orphaned: Vec::new(),
         }
@@ -249,13 +250,13 @@ mod tests {
         let mut plan = plan(&format!(
             "{TINY}\n[grid]\nobjective.beta = [1, 2]\n[[zip]]\ntraining.batch_size = [4, 8]\ntraining.steps = [10, 20]"
         ));
-        plan.progress[0] = Progress::Trained;
+        plan.progress[0] = RunProgress::Trained;
         let classes = measure(&plan, Duration::from_millis(50), &Silent);
         let seen: Vec<_> =
             classes.iter().map(|class| (class.runs, class.left, class.steps, class.steps_left)).collect();
         assert_eq!(seen, [(4, 3, Some(40), Some(30)), (4, 4, Some(80), Some(80))]);
         // The first is always measured; the second may find the time used up on a busy machine.
-        assert!(matches!(classes[0].step, Step::Measured(seconds) if seconds > 0.0));
+        assert!(matches!(classes[0].step, StepTime::Measured(seconds) if seconds > 0.0));
     }
 
     #[test]
@@ -272,23 +273,23 @@ mod tests {
             [("beta-vae", shapes), ("beta-vae", "missing"), ("other", shapes), ("other", "missing")]
         );
         assert_eq!(classes[1].step.seconds(), classes[0].step.seconds());
-        assert!(matches!(classes[1].step, Step::Borrowed(_)));
+        assert!(matches!(classes[1].step, StepTime::Borrowed(_)));
     }
 
     #[test]
     fn core_hours_are_steps_times_seconds() {
-        let class = Class {
+        let class = CostClass {
             method: "a".to_owned(),
             data: "b".to_owned(),
             runs: 4,
             left: 1,
             steps: Some(7200),
             steps_left: Some(1800),
-            step: Step::Measured(0.5),
+            step: StepTime::Measured(0.5),
         };
         assert_eq!(class.core_hours(), Some([1.0, 0.25]));
-        let unknown = Class { step: Step::Unknown("no data".to_owned()), ..class.clone() };
+        let unknown = CostClass { step: StepTime::Unknown("no data".to_owned()), ..class.clone() };
         assert_eq!(unknown.core_hours(), None);
-        assert_eq!(Class { steps: None, ..class }.core_hours(), None);
+        assert_eq!(CostClass { steps: None, ..class }.core_hours(), None);
     }
 }

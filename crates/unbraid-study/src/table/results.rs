@@ -1,17 +1,18 @@
 //! What the run directories of a study say, as one table.
 
-use super::directory::StudyDirectory;
-use super::manifest::{Entry, Manifest};
-use super::table::{Row, Table};
-use crate::evaluate::scores_file::StoredScores;
-use crate::failure::Outcome;
-use crate::run::{self, Meta, State, Status, loss_rank, unit_of_loss};
+use super::{Row, Table, imported};
+use crate::analysis::quantities;
+use crate::directory::StudyDirectory;
+use crate::error::Result;
+use crate::manifest::{Entry, Manifest};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
-use unbraid_data::DataSpec;
-use unbraid_metrics::registry;
+use unbraid::data::DataSpec;
+use unbraid::error_chain;
+use unbraid::evaluate::StoredScores;
+use unbraid::metrics::registry;
+use unbraid::run::{Meta, RunPaths, State, Status, last_row, loss_rank, unit_of_loss};
 
 /// A table, and what could not be read for it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,9 +31,9 @@ impl Results {
     ///
     /// # Errors
     /// If the study has no manifest, or it is damaged.
-    pub fn read(study: &StudyDirectory) -> Outcome<Self> {
+    pub fn read(study: &StudyDirectory) -> Result<Self> {
         let mut results = Self::of_runs(study, &study.read_manifest()?);
-        let (tables, warnings) = super::imported::read_all(study);
+        let (tables, warnings) = imported::read_all(study);
         tables.into_iter().for_each(|table| results.table.append(table));
         results.warnings.extend(warnings);
         Ok(results)
@@ -56,14 +57,17 @@ struct Record {
 
 /// A run that was asked to stop has not failed: like one whose process is gone, it is on its way.
 fn state_of(status: &Status) -> State {
-    if status.was_interrupted() { State::Running } else { status.state }
+    match status.state {
+        State::Interrupted => State::Running,
+        State::Queued | State::Running | State::Done | State::Failed => status.state,
+    }
 }
 
 impl Record {
     /// What the directory of a run says, and what of it is damaged.
-    fn read(entry: &Entry, path: &Path) -> (Self, Vec<String>) {
+    fn read(entry: &Entry, run: &RunPaths) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
-        let status = Status::read(&path.join("status.json"));
+        let status = Status::read(&run.status());
         let text = |key: &str| entry.settings.get(key).and_then(Value::as_str).map(str::to_owned);
         let config = &entry.configuration;
         let mut row = Row {
@@ -81,8 +85,8 @@ impl Record {
         let mut numbers = Vec::new();
         // Nothing else is there before a run has begun.
         if let Some(status) = &status {
-            row.seconds = Meta::read(&path.join("meta.json")).and_then(|meta| meta.seconds());
-            let file = path.join("scores.json");
+            row.seconds = Meta::read(&run.meta()).and_then(|meta| meta.seconds());
+            let file = run.scores();
             match StoredScores::read_numbers(&file) {
                 Ok(Some(stored)) if stored.about.step == status.step => {
                     numbers.extend(stored.scores.into_iter().flat_map(|score| score.values));
@@ -94,10 +98,10 @@ impl Record {
                     status.step
                 )),
                 Ok(_) => {}
-                Err(failure) => warnings.push(failure.to_string()),
+                Err(error) => warnings.push(error_chain(&error)),
             }
-            let file = path.join("metrics.jsonl");
-            match run::last_row(&file) {
+            let file = run.metrics();
+            match last_row(&file) {
                 Ok(last) => numbers.extend(last.into_iter().flatten().filter(|(key, _)| is_loss(key))),
                 Err(error) => {
                     warnings.push(format!("{}: cannot read its last row: {error}", file.display()));
@@ -154,7 +158,7 @@ fn assemble(records: Vec<Record>) -> Table {
 /// Scores in the order of the registry, then losses, the total first, then what is unknown here.
 pub(super) fn sort_number_keys(keys: &mut [String]) {
     let place = |key: &str| {
-        let metric = super::analysis::quantities::metric(key)?;
+        let metric = quantities::metric(key)?;
         let metrics = registry::metrics().iter().position(|other| other.name == metric.name)?;
         let own = metric.keys.iter().position(|own| *own == key).unwrap_or(metric.keys.len());
         Some((metrics, own))

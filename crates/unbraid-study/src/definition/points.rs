@@ -1,15 +1,16 @@
 //! From a definition to its runs: every point of the grids resolved into a configuration, for every seed.
 
 use super::axes::{Combination, combinations};
-use super::definition::{Definition, Method, layer};
-use super::manifest::Entry;
+use super::error::DefinitionError;
 use super::naming::{data_label, run_name, short_keys, short_value};
-use crate::config::Config;
-use crate::failure::{Failure, Outcome};
+use super::{Definition, Method, layer, wrong};
+use crate::error::Result;
+use crate::manifest::Entry;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use toml::Value;
+use unbraid::config::Config;
 
 /// A point of a method's grid.
 struct Point<'a> {
@@ -30,9 +31,13 @@ impl Point<'_> {
 ///
 /// # Errors
 /// If a point is no valid configuration, or two runs would train the same model.
-pub fn entries(definition: &Definition) -> Outcome<Vec<Entry>> {
+pub(crate) fn entries(definition: &Definition) -> Result<Vec<Entry>> {
+    numbered(definition).map_err(|source| wrong(&definition.origin, source))
+}
+
+fn numbered(definition: &Definition) -> Result<Vec<Entry>, DefinitionError> {
     let points = points(definition)?;
-    check_labels(definition, &points)?;
+    check_labels(&points)?;
     let labels = data_labels(&points);
     let short = short_keys(points.iter().flat_map(|point| point.values.iter().map(|(key, _)| *key)));
     let runs: Vec<Vec<Entry>> = points
@@ -48,14 +53,12 @@ pub fn entries(definition: &Definition) -> Outcome<Vec<Entry>> {
     for number in 0..entries.len() {
         entries[number].number = number;
         if let Some(earlier) = hashes.insert(entries[number].hash.clone(), number) {
-            return Err(Failure::input(format!(
-                "{}: runs {} and {} train the same model: {}, and {}",
-                definition.origin,
-                earlier,
-                number,
-                describe(&entries[earlier]),
-                describe(&entries[number])
-            )));
+            return Err(DefinitionError::SameModel {
+                first: earlier,
+                second: number,
+                first_settings: describe(&entries[earlier]),
+                second_settings: describe(&entries[number]),
+            });
         }
         // Eight digits of the hash can agree by chance.
         let Entry { name, hash, .. } = &mut entries[number];
@@ -67,19 +70,19 @@ pub fn entries(definition: &Definition) -> Outcome<Vec<Entry>> {
     Ok(entries)
 }
 
-fn points(definition: &Definition) -> Outcome<Vec<Point<'_>>> {
+fn points(definition: &Definition) -> Result<Vec<Point<'_>>, DefinitionError> {
     let asked: Vec<(&Method, Combination<'_>)> = definition
         .methods
         .iter()
         .flat_map(|method| combinations(&method.axes).map(move |values| (method, values)))
         .collect();
-    let resolved: Vec<Result<Config, String>> = asked
+    let resolved: Vec<unbraid::Result<Config>> = asked
         .par_iter()
         .map(|(method, values)| {
             let mut layers = method.layers.clone();
             layers.put(layer(values.iter().copied())?);
-            let mut configuration = layers.resolve().map_err(|error| error.to_string())?;
-            unbraid_data::registry::check(&configuration.data).map_err(|error| error.to_string())?;
+            let mut configuration = layers.resolve()?;
+            unbraid::data::registry::check(&configuration.data)?;
             configuration.seed = definition.seeds.first().copied().unwrap_or_default();
             Ok(configuration)
         })
@@ -89,29 +92,25 @@ fn points(definition: &Definition) -> Outcome<Vec<Point<'_>>> {
         .zip(resolved)
         .map(|((method, values), configuration)| match configuration {
             Ok(configuration) => Ok(Point { method, values, configuration }),
-            Err(message) => {
+            Err(error) => {
                 let mut place: Vec<String> =
                     method.label.iter().map(|label| format!("method `{label}`")).collect();
                 place.extend(values.iter().map(|(key, value)| format!("{key} = {value}")));
-                let place = if place.is_empty() { String::new() } else { format!("{}: ", place.join(", ")) };
-                Err(Failure::input(format!("{}: {place}{message}", definition.origin)))
+                let error = DefinitionError::from(error);
+                Err(if place.is_empty() { error } else { error.within(place.join(", ")) })
             }
         })
         .collect()
 }
 
 /// Tables and figures tell methods apart by their labels, so that two may share one only on purpose.
-fn check_labels(definition: &Definition, points: &[Point<'_>]) -> Outcome {
+fn check_labels(points: &[Point<'_>]) -> Result<(), DefinitionError> {
     let mut owners: BTreeMap<&str, &Method> = BTreeMap::new();
     for point in points {
         let owner = *owners.entry(point.label()).or_insert(point.method);
         let unnamed = owner.label.is_none() || point.method.label.is_none();
         if unnamed && !std::ptr::eq(owner, point.method) {
-            return Err(Failure::input(format!(
-                "{}: found two methods called `{}`, expected a `name` for each",
-                definition.origin,
-                point.label()
-            )));
+            return Err(DefinitionError::RepeatedLabel { label: point.label().to_owned() });
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! What the columns of a table from elsewhere mean. Names of other tools become ours here.
 
-use super::analysis::quantities::{self, Kind};
 use super::columns::{DEVIATION, MEDIAN, RUNS};
+use super::import_error::ImportError;
+use crate::analysis::quantities::{self, Kind};
 
 /// What a column says of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,29 +78,22 @@ const DATA_SETS: [(&str, &str); 2] = [("dsprites_full", "dsprites"), ("color_dsp
 /// # Errors
 /// If two columns mean the same, no column says the method, none holds a score or a loss, or means come without the number
 /// of runs.
-pub(super) fn meanings(header: &[String]) -> Result<Vec<Meaning>, String> {
+pub(super) fn meanings(header: &[String]) -> Result<Vec<Meaning>, ImportError> {
     let known: Vec<String> = header.iter().map(|name| plain(name)).collect();
     let meanings: Vec<Meaning> = header.iter().map(|name| meaning(name, &known)).collect();
     for (place, meaning) in meanings.iter().enumerate() {
         if let Some(first) = meanings[..place].iter().position(|other| other == meaning) {
-            return Err(format!("the columns `{}` and `{}` mean the same", header[first], header[place]));
+            let (first, second) = (header[first].clone(), header[place].clone());
+            return Err(ImportError::SameMeaning { first, second });
         }
     }
-    let listed = || header.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if !meanings.contains(&Meaning::Own("method")) {
-        return Err(format!(
-            "found the columns {}, expected one that is called `method` or `model`",
-            listed()
-        ));
+        return Err(ImportError::NoMethodColumn { columns: header.to_vec() });
     }
     let is_result =
         |meaning: &Meaning| matches!(meaning, Meaning::Number(key) if quantities::kind(key) != Kind::Other);
     if !meanings.iter().any(is_result) {
-        return Err(format!(
-            "found the columns {}, expected at least one score or loss, such as `mig` or `train/reconstruction`\nhint: \
-             docs/metrics.md lists the names of the scores",
-            listed()
-        ));
+        return Err(ImportError::NoResultColumn { columns: header.to_vec() });
     }
     let summary = known.iter().zip(&meanings).find(|(name, meaning)| {
         matches!(meaning, Meaning::Deviation(_) | Meaning::Median(_))
@@ -108,9 +102,7 @@ pub(super) fn meanings(header: &[String]) -> Result<Vec<Meaning>, String> {
     if let Some((name, _)) = summary
         && !meanings.contains(&Meaning::Own(RUNS))
     {
-        return Err(format!(
-            "found the column `{name}`, expected also how many runs it is of, in a column called `{RUNS}` or `n_seeds`"
-        ));
+        return Err(ImportError::NoRunsColumn { column: name.clone() });
     }
     Ok(meanings)
 }
@@ -189,14 +181,14 @@ pub(super) fn data_name(name: &str) -> String {
         return (*ours).to_owned();
     }
     let hyphened = simple.replace('_', "-");
-    if unbraid_data::registry::entry(&hyphened).is_ok() { hyphened } else { name.to_owned() }
+    if unbraid::data::registry::entry(&hyphened).is_ok() { hyphened } else { name.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(header: &[&str]) -> Result<Vec<Meaning>, String> {
+    fn of(header: &[&str]) -> Result<Vec<Meaning>, ImportError> {
         meanings(&header.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     }
 
@@ -236,13 +228,26 @@ mod tests {
     #[test]
     fn headers_that_say_too_little_or_too_much_are_refused() {
         for (header, expected) in [
-            (&["mig", "seed"][..], "expected one that is called `method`"),
-            (&["method", "seed", "colour"], "expected at least one score or loss"),
-            (&["method", "mig", "mig_mean", "runs"], "the columns `mig` and `mig_mean` mean the same"),
-            (&["method", "mig_mean", "mig_std"], "expected also how many runs"),
+            (
+                &["mig", "seed"][..],
+                "line 1: found the columns `mig`, `seed`, expected one that is called `method` or `model`",
+            ),
+            (
+                &["method", "seed", "colour"],
+                "line 1: found the columns `method`, `seed`, `colour`, expected at least one score or loss, such as \
+                 `mig` or `train/reconstruction`",
+            ),
+            (
+                &["method", "mig", "mig_mean", "runs"],
+                "line 1: the columns `mig` and `mig_mean` mean the same",
+            ),
+            (
+                &["method", "mig_mean", "mig_std"],
+                "line 1: found the column `mig_mean`, expected also how many runs it is of, in a column called `runs` \
+                 or `n_seeds`",
+            ),
         ] {
-            let message = of(header).unwrap_err();
-            assert!(message.contains(expected), "{message}");
+            assert_eq!(of(header).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -4,59 +4,46 @@
 //! the number of these in `runs`, their means under the names of the numbers, and beside each `NAME_std` and
 //! `NAME_median`.
 
-use super::directory::StudyDirectory;
-use super::imported_header::{Meaning, data_name, hyper_parameter_of, meanings, method_name};
+use super::files::TableFormat;
+use super::header::{Meaning, data_name, hyper_parameter_of, meanings, method_name};
+use super::import_error::ImportError;
 use super::results::sort_number_keys;
-use super::table::{Row, Spread, Table};
-use super::table_files::{self, Format};
-use crate::failure::{Failure, Outcome};
-use crate::files::Existing;
-use crate::run::State;
+use super::{Row, Spread, Table};
+use crate::directory::StudyDirectory;
+use crate::error::{Error, Result};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use unbraid::error_chain;
+use unbraid::files::Existing;
+use unbraid::run::State;
 
 /// Reads a table of results, in the form that `unbraid study table` writes or with names of other tools.
 ///
 /// # Errors
 /// If it is no CSV, its header names no method or no score, or a field is none of what its column holds. The message names
 /// line and column.
-pub fn read(path: &Path) -> Outcome<Table> {
-    let wrong = |found: &str| Failure::input(format!("{}: {found}", path.display()));
-    let mut reader = ReaderBuilder::new()
-        .trim(Trim::All)
-        .from_path(path)
-        .map_err(|error| wrong(&format!("cannot read it: {error}")))?;
-    let header = reader.headers().map_err(|error| wrong(&error.to_string()))?;
-    let names: Vec<String> = header.iter().map(str::to_owned).collect();
-    if names.is_empty() {
-        return Err(wrong("found an empty file, expected a line with the names of the columns"));
-    }
-    let meanings = meanings(&names).map_err(|found| wrong(&format!("line 1: {found}")))?;
-    let records: Vec<StringRecord> =
-        reader.records().collect::<Result<_, _>>().map_err(|error| wrong(&error.to_string()))?;
-    if records.is_empty() {
-        return Err(wrong("found no rows under the header, expected at least one"));
-    }
-    Sheet { meanings: settle(meanings, &records), names, records }.table().map_err(|found| wrong(&found))
+pub fn read(path: &Path) -> Result<Table> {
+    let file = File::open(path).map_err(unbraid::Error::io(path, "read it"))?;
+    Sheet::read(file)
+        .and_then(|sheet| sheet.table())
+        .map_err(|source| Error::Import { path: path.to_owned(), source })
 }
 
 /// Adds a table to a study under a name; gives the file.
 ///
 /// # Errors
 /// If the name cannot be that of a file, a table of this name exists and is to be kept, or it cannot be written.
-pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existing) -> Outcome<PathBuf> {
+pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existing) -> Result<PathBuf> {
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
-        return Err(Failure::input(format!(
-            "`{name}` cannot be the name of a table\nhint: --name gives it another one"
-        )));
+        return Err(Error::TableName { name: name.to_owned() });
     }
     let directory = study.imported();
-    std::fs::create_dir_all(&directory)
-        .map_err(|error| Failure::run(format!("{}: cannot create it: {error}", directory.display())))?;
-    let path = directory.join(format!("{name}.csv"));
-    table_files::write(table, &path, Format::Csv, existing)?;
+    fs::create_dir_all(&directory).map_err(Error::io(&directory, "create it"))?;
+    let path = study.imported_table(name);
+    table.write(&path, TableFormat::Csv, existing)?;
     Ok(path)
 }
 
@@ -64,7 +51,7 @@ pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existin
 /// with those that cannot be read.
 pub fn read_all(study: &StudyDirectory) -> (Vec<Table>, Vec<String>) {
     // Without the directory nothing was imported.
-    let entries = std::fs::read_dir(study.imported()).into_iter().flatten().flatten();
+    let entries = fs::read_dir(study.imported()).into_iter().flatten().flatten();
     let is_table = |path: &PathBuf| {
         path.extension().is_some_and(|ending| ending == "csv")
             && !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
@@ -79,7 +66,7 @@ pub fn read_all(study: &StudyDirectory) -> (Vec<Table>, Vec<String>) {
                 table.rows.iter_mut().for_each(|row| row.source = Some(name.clone()));
                 tables.push(table);
             }
-            Err(failure) => warnings.push(failure.to_string()),
+            Err(error) => warnings.push(error_chain(&error)),
         }
     }
     (tables, warnings)
@@ -94,7 +81,12 @@ fn settle(meanings: Vec<Meaning>, records: &[StringRecord]) -> Vec<Meaning> {
     let settled = meanings.into_iter().enumerate().map(|(column, meaning)| match meaning {
         Meaning::Unknown(name) if is_number(column) => Meaning::Number(name),
         Meaning::Unknown(name) => Meaning::Setting(name),
-        known => known,
+        Meaning::Own(_)
+        | Meaning::HyperParameter
+        | Meaning::Setting(_)
+        | Meaning::Number(_)
+        | Meaning::Deviation(_)
+        | Meaning::Median(_) => meaning,
     });
     settled.collect()
 }
@@ -111,14 +103,32 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn table(&self) -> Result<Table, String> {
+    fn read(file: File) -> Result<Self, ImportError> {
+        let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(file);
+        let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+        if names.is_empty() {
+            return Err(ImportError::Empty);
+        }
+        let meanings = meanings(&names)?;
+        let records = reader.records().collect::<Result<Vec<StringRecord>, _>>()?;
+        if records.is_empty() {
+            return Err(ImportError::NoRows);
+        }
+        Ok(Self { meanings: settle(meanings, &records), names, records })
+    }
+
+    fn table(&self) -> Result<Table, ImportError> {
         let mut number_keys: Vec<String> = Vec::new();
         let mut setting_keys: BTreeSet<String> = BTreeSet::new();
         for meaning in &self.meanings {
             match meaning {
                 Meaning::Number(key) => number_keys.push(key.clone()),
                 Meaning::Setting(key) => drop(setting_keys.insert(key.clone())),
-                _ => {}
+                Meaning::Own(_)
+                | Meaning::HyperParameter
+                | Meaning::Deviation(_)
+                | Meaning::Median(_)
+                | Meaning::Unknown(_) => {}
             }
         }
         if let Some(method) = self.column(&Meaning::Own("method"))
@@ -134,19 +144,19 @@ impl Sheet {
         for record in &self.records {
             let row = self.row(record, &table)?;
             if !taken.insert(row.name.clone()) {
-                return Err(format!("line {}: the name `{}` stands there twice", line(record), row.name));
+                return Err(ImportError::RepeatedName { line: line(record), name: row.name });
             }
             table.rows.push(row);
         }
         Ok(table)
     }
 
-    fn row(&self, record: &StringRecord, table: &Table) -> Result<Row, String> {
+    fn row(&self, record: &StringRecord, table: &Table) -> Result<Row, ImportError> {
         let own = |name| {
             self.column(&Meaning::Own(name)).map(|column| &record[column]).filter(|text| !text.is_empty())
         };
         let Some(method) = own("method").map(method_name) else {
-            return Err(format!("line {}: found no method, expected one in every row", line(record)));
+            return Err(ImportError::NoMethod { line: line(record) });
         };
         let data = own("data").map_or_else(|| "unknown".to_owned(), data_name);
         let name = own("name").map_or_else(|| format!("line {}", line(record)), str::to_owned);
@@ -161,7 +171,7 @@ impl Sheet {
         };
         if let Some(word) = own("state") {
             row.state = State::from_word(word)
-                .ok_or_else(|| self.wrong(record, "state", "queued, running, done or failed"))?;
+                .ok_or_else(|| self.wrong(record, "state", "queued, running, done, interrupted or failed"))?;
         }
         let runs = self.whole(record, "runs")?;
         if runs == Some(0) {
@@ -199,7 +209,7 @@ impl Sheet {
         self.meanings.iter().position(|known| known == meaning)
     }
 
-    fn number(&self, record: &StringRecord, column: usize) -> Result<Option<f64>, String> {
+    fn number(&self, record: &StringRecord, column: usize) -> Result<Option<f64>, ImportError> {
         let field = &record[column];
         if is_missing(field) {
             return Ok(None);
@@ -208,11 +218,11 @@ impl Sheet {
         number.map(Some).ok_or_else(|| self.wrong_at(record, column, "a number"))
     }
 
-    fn own_number(&self, record: &StringRecord, name: &'static str) -> Result<Option<f64>, String> {
+    fn own_number(&self, record: &StringRecord, name: &'static str) -> Result<Option<f64>, ImportError> {
         self.column(&Meaning::Own(name)).map_or(Ok(None), |column| self.number(record, column))
     }
 
-    fn whole(&self, record: &StringRecord, name: &'static str) -> Result<Option<u64>, String> {
+    fn whole(&self, record: &StringRecord, name: &'static str) -> Result<Option<u64>, ImportError> {
         let Some(column) = self.column(&Meaning::Own(name)) else { return Ok(None) };
         let field = &record[column];
         if is_missing(field) {
@@ -221,14 +231,18 @@ impl Sheet {
         field.parse().map(Some).map_err(|_| self.wrong_at(record, column, "a whole number"))
     }
 
-    fn wrong(&self, record: &StringRecord, name: &'static str, expected: &str) -> String {
+    fn wrong(&self, record: &StringRecord, name: &'static str, expected: &'static str) -> ImportError {
         let column = self.column(&Meaning::Own(name)).unwrap_or_default();
         self.wrong_at(record, column, expected)
     }
 
-    fn wrong_at(&self, record: &StringRecord, column: usize, expected: &str) -> String {
-        let (line, name, found) = (line(record), &self.names[column], &record[column]);
-        format!("line {line}, column `{name}`: found `{found}`, expected {expected}")
+    fn wrong_at(&self, record: &StringRecord, column: usize, expected: &'static str) -> ImportError {
+        ImportError::Field {
+            line: line(record),
+            column: self.names[column].clone(),
+            found: record[column].to_owned(),
+            expected,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use toml::Value;
-use unbraid_data::DataSpec;
+use unbraid::data::DataSpec;
 
 /// Digits of the hash at the end of a name.
 const DIGITS: usize = 8;
@@ -17,7 +17,7 @@ const SETTINGS: usize = 48;
 const NOT_ALONE: [&str; 7] = ["name", "from", "to", "start", "end", "value", "path"];
 
 /// The name of a run: method, what is varied, seed, and the beginning of the hash, which alone makes it unique.
-pub fn run_name(method: &str, settings: &[(String, String)], seed: u64, hash: &str) -> String {
+pub(super) fn run_name(method: &str, settings: &[(String, String)], seed: u64, hash: &str) -> String {
     let settings: Vec<String> =
         settings.iter().map(|(key, value)| format!("{key}={}", safe(value, VALUE))).collect();
     let settings = safe(&settings.join("-"), SETTINGS);
@@ -28,12 +28,12 @@ pub fn run_name(method: &str, settings: &[(String, String)], seed: u64, hash: &s
 }
 
 /// What the name of every run with this hash ends with.
-pub fn ending(hash: &str) -> &str {
+pub(crate) fn ending(hash: &str) -> &str {
     &hash[..hash.len().min(DIGITS)]
 }
 
 /// The shortest endings of dotted keys that tell them apart.
-pub fn short_keys<'a>(keys: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
+pub(super) fn short_keys<'a>(keys: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
     let ending = |key: &'a str, parts: usize| {
         let start = key.rmatch_indices('.').nth(parts - 1).map_or(0, |(index, _)| index + 1);
         &key[start..]
@@ -56,7 +56,7 @@ pub fn short_keys<'a>(keys: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a s
 }
 
 /// A value in few characters: `4.0` is `4`, `[2, 2]` is `2_2`, of a table the values.
-pub fn short_value(value: &Value) -> String {
+pub(super) fn short_value(value: &Value) -> String {
     let joined = |values: Vec<String>| values.join("_");
     match value {
         Value::String(text) => text.clone(),
@@ -68,7 +68,7 @@ pub fn short_value(value: &Value) -> String {
 }
 
 /// A data set in few words: its name and options, or the name of its file; not where its files are.
-pub fn data_label(data: &DataSpec) -> String {
+pub(crate) fn data_label(data: &DataSpec) -> String {
     let stem = || data.path.as_ref().and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     let mut label = data.clone();
     label.path = None;

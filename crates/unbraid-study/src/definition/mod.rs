@@ -1,19 +1,28 @@
-//! `study.toml`: what is asked for.
+//! `study.toml`: what is asked for, and the runs that it makes.
 
-use super::StudyDirectory;
-use super::axes::{self, Axis};
-use crate::config::{Layers, explain};
-use crate::failure::{Failure, Outcome};
+mod axes;
+mod error;
+mod naming;
+mod points;
+
+pub use error::DefinitionError;
+pub(crate) use naming::{data_label, ending};
+pub(crate) use points::entries;
+
+use crate::directory::StudyDirectory;
+use crate::error::{Error, Result};
+use axes::Axis;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
+use unbraid::config::{Layers, explain};
 
 /// A study that has been read and checked, except for the configurations that it leads to.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// The file, for messages.
-    pub(super) origin: String,
+    origin: String,
     /// What people call it.
     pub name: Option<String>,
     /// The seeds of every point, in order.
@@ -28,9 +37,9 @@ pub struct Method {
     /// What people call it; by default the name of the objective.
     pub label: Option<String>,
     /// The base and everything that is set over it.
-    pub(super) layers: Layers,
+    layers: Layers,
     /// What is varied, slowest first.
-    pub(super) axes: Vec<Axis>,
+    axes: Vec<Axis>,
 }
 
 /// The file as it is written.
@@ -77,10 +86,9 @@ impl Definition {
     ///
     /// # Errors
     /// If it cannot be read, a key is unknown, or what it says makes no study.
-    pub fn read(study: &StudyDirectory) -> Outcome<Self> {
+    pub fn read(study: &StudyDirectory) -> Result<Self> {
         let path = study.definition();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Failure::input(format!("{}: cannot read it: {error}", path.display())))?;
+        let text = std::fs::read_to_string(&path).map_err(unbraid::Error::io(&path, "read it"))?;
         Self::parse(&text, &path.display().to_string(), study.path())
     }
 
@@ -88,27 +96,40 @@ impl Definition {
     ///
     /// # Errors
     /// As [`Definition::read`].
-    pub fn parse(text: &str, origin: &str, directory: &Path) -> Outcome<Self> {
-        let wrong = |message: String| Failure::input(format!("{origin}: {message}"));
-        let table: Table =
-            text.parse().map_err(|error: toml::de::Error| wrong(error.to_string().trim_end().to_owned()))?;
-        let text: StudyText = Value::Table(table).try_into().map_err(|error| wrong(explain(&error)))?;
+    pub fn parse(text: &str, origin: &str, directory: &Path) -> Result<Self> {
         // Paths are part of what identifies a run, so they must not depend on the way here.
-        let directory = directory
-            .canonicalize()
-            .map_err(|error| wrong(format!("cannot find {}: {error}", directory.display())))?;
-        let seeds = checked_seeds(text.seeds.as_ref()).map_err(wrong)?;
-        let methods = methods(&text, &directory).map_err(wrong)?;
+        let directory = directory.canonicalize().map_err(unbraid::Error::io(directory, "find it"))?;
+        Self::checked(text, origin, &directory).map_err(|source| wrong(origin, source))
+    }
+
+    fn checked(text: &str, origin: &str, directory: &Path) -> Result<Self, DefinitionError> {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| DefinitionError::Syntax {
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        let text: StudyText = Value::Table(table)
+            .try_into()
+            .map_err(|error| DefinitionError::Shape { message: explain(&error) })?;
+        let seeds = checked_seeds(text.seeds.as_ref())?;
+        let methods = methods(&text, directory)?;
         match count(&methods, &seeds) {
             Some(0..=MOST_RUNS) => Ok(Self { origin: origin.to_owned(), name: text.name, seeds, methods }),
-            _ => Err(wrong(format!("found more than {MOST_RUNS} runs, expected at most that many"))),
+            _ => Err(DefinitionError::TooManyRuns { most: MOST_RUNS }),
         }
+    }
+
+    /// The keys that its lists vary.
+    pub(crate) fn varied_keys(&self) -> impl Iterator<Item = &str> {
+        self.methods.iter().flat_map(|method| &method.axes).flat_map(|axis| &axis.keys).map(String::as_str)
     }
 
     /// The number of its runs.
     pub fn runs(&self) -> usize {
         count(&self.methods, &self.seeds).unwrap_or(0)
     }
+}
+
+fn wrong(origin: &str, source: DefinitionError) -> Error {
+    Error::Definition { origin: origin.to_owned(), source: Box::new(source) }
 }
 
 /// The number of runs; `None` if nobody can count them.
@@ -118,49 +139,48 @@ fn count(methods: &[Method], seeds: &[u64]) -> Option<usize> {
     })
 }
 
-fn checked_seeds(seeds: Option<&Seeds>) -> Result<Vec<u64>, String> {
+fn checked_seeds(seeds: Option<&Seeds>) -> Result<Vec<u64>, DefinitionError> {
     let list = match seeds {
         None => vec![0],
         Some(Seeds::Number(number)) if *number > MOST_RUNS as u64 => {
-            return Err(format!("seeds: found {number}, expected at most {MOST_RUNS}"));
+            return Err(DefinitionError::TooManySeeds { found: *number, most: MOST_RUNS });
         }
         Some(Seeds::Number(number)) => (0..*number).collect(),
         Some(Seeds::List(list)) => list.clone(),
     };
     if list.is_empty() {
-        return Err("seeds: found none, expected one or more".to_owned());
+        return Err(DefinitionError::NoSeeds);
     }
     let mut seen = BTreeSet::new();
     match list.iter().find(|seed| !seen.insert(**seed)) {
-        Some(seed) => Err(format!("seeds: found {seed} twice")),
+        Some(seed) => Err(DefinitionError::RepeatedSeed { seed: *seed }),
         None => Ok(list),
     }
 }
 
 /// The parts of a study; without `[[method]]` it is one.
-fn methods(study: &StudyText, directory: &Path) -> Result<Vec<Method>, String> {
+fn methods(study: &StudyText, directory: &Path) -> Result<Vec<Method>, DefinitionError> {
     if study.method.is_empty() {
         return Ok(vec![method(study, &MethodText::default(), directory)?]);
     }
     let one = |(index, part): (usize, &MethodText)| {
         let place = match part.name.as_deref().map(str::trim) {
-            Some("") => return Err(format!("method {}: found an empty name, expected a word", index + 1)),
+            Some("") => return Err(DefinitionError::EmptyName.within(format!("method {}", index + 1))),
             Some(name) => format!("method `{name}`"),
             None => format!("method {}", index + 1),
         };
-        method(study, part, directory).map_err(|message| format!("{place}: {message}"))
+        method(study, part, directory).map_err(|error| error.within(place))
     };
     study.method.iter().enumerate().map(one).collect()
 }
 
-fn method(study: &StudyText, part: &MethodText, directory: &Path) -> Result<Method, String> {
+fn method(study: &StudyText, part: &MethodText, directory: &Path) -> Result<Method, DefinitionError> {
     let own = base(part.base.as_deref(), part.config.as_deref(), directory)?;
     let mut layers = match own {
         Some(layers) => layers,
-        None => base(study.base.as_deref(), study.config.as_deref(), directory)?.ok_or(
-            "found neither `base` nor `config`, expected base = \"default\" or another preset, or config = \
-             \"base.toml\" or another file",
-        )?,
+        None => {
+            base(study.base.as_deref(), study.config.as_deref(), directory)?.ok_or(DefinitionError::NoBase)?
+        }
     };
     // Thousands of pages help nobody; [set] can ask for them.
     let no_pages = Value::Boolean(false);
@@ -168,38 +188,41 @@ fn method(study: &StudyText, part: &MethodText, directory: &Path) -> Result<Meth
     for set in [&study.set, &part.set] {
         let keys = axes::flattened(set);
         if keys.contains_key("seed") {
-            return Err("set: found `seed`, expected the seeds in `seeds`".to_owned());
+            return Err(DefinitionError::SeedIsSet);
         }
         layers.put(layer(keys.iter().map(|(key, value)| (key.as_str(), *value)))?);
     }
     Ok(Method { label: part.name.clone(), layers, axes: axes_of(study, part)? })
 }
 
-fn base(preset: Option<&str>, file: Option<&Path>, directory: &Path) -> Result<Option<Layers>, String> {
+fn base(
+    preset: Option<&str>,
+    file: Option<&Path>,
+    directory: &Path,
+) -> Result<Option<Layers>, DefinitionError> {
     let layers = match (preset, file) {
         (None, None) => return Ok(None),
-        (Some(_), Some(_)) => return Err("found both `base` and `config`, expected one of them".to_owned()),
-        (Some(name), None) => Layers::of_preset(name),
-        (None, Some(path)) => Layers::of_file(&directory.join(path)),
+        (Some(_), Some(_)) => return Err(DefinitionError::TwoBases),
+        (Some(name), None) => Layers::of_preset(name)?,
+        (None, Some(path)) => Layers::of_file(&directory.join(path))?,
     };
-    layers.map(|layers| Some(layers.with_paths_in(directory))).map_err(|error| error.to_string())
+    Ok(Some(layers.with_paths_in(directory)))
 }
 
 /// Values by their keys as one layer.
-pub(super) fn layer<'a>(keys: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Result<Layers, String> {
-    let keys = keys.into_iter().map(|(key, value)| (key, value.clone()));
-    Layers::of_keys(keys).map_err(|error| error.to_string())
+fn layer<'a>(keys: impl IntoIterator<Item = (&'a str, &'a Value)>) -> unbraid::Result<Layers> {
+    Layers::of_keys(keys.into_iter().map(|(key, value)| (key, value.clone())))
 }
 
 /// What is varied, slowest first: the groups of the study, those of the method, then the grids of both by the alphabet.
-fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, String> {
+fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, DefinitionError> {
     let mut axes = Vec::new();
     for (number, group) in study.zip.iter().chain(&part.zip).enumerate() {
-        axes.push(Axis::of_zip(group).map_err(|message| format!("zip {}: {message}", number + 1))?);
+        axes.push(Axis::of_zip(group).map_err(|error| error.within(format!("zip {}", number + 1)))?);
     }
     let mut grid = Vec::new();
     for table in [&study.grid, &part.grid] {
-        grid.extend(Axis::of_grid(table).map_err(|message| format!("grid: {message}"))?);
+        grid.extend(Axis::of_grid(table).map_err(|error| error.within("grid"))?);
     }
     grid.sort_by(|left, right| left.keys.cmp(&right.keys));
     axes.extend(grid);
@@ -208,16 +231,14 @@ fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, String> {
     let mut seen = BTreeSet::new();
     for key in axes.iter().flat_map(|axis| &axis.keys) {
         if key == "seed" {
-            return Err("found a list of `seed`, expected the seeds in `seeds`".to_owned());
+            return Err(DefinitionError::SeedIsVaried);
         }
         if !seen.insert(key) {
-            return Err(format!("found two lists of {key}, expected one"));
+            return Err(DefinitionError::RepeatedKey { key: key.clone() });
         }
         // The list would silently win.
         if set.contains_key(key) {
-            return Err(format!(
-                "found {key} both in the method's `set` and in a list, expected one of them"
-            ));
+            return Err(DefinitionError::SetAndVaried { key: key.clone() });
         }
     }
     Ok(axes)
@@ -227,14 +248,14 @@ fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, String> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Outcome<Definition> {
+    fn parse(text: &str) -> Result<Definition> {
         Definition::parse(text, "study.toml", Path::new("."))
     }
 
     fn message(text: &str) -> String {
-        let failure = parse(text).unwrap_err();
-        assert!(matches!(failure, Failure::Input(_)), "{text}");
-        failure.to_string()
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.kind(), unbraid::ErrorKind::Input, "{text}");
+        unbraid::error_chain(&error)
     }
 
     #[test]

@@ -2,9 +2,20 @@
 //!
 //! Keys stand once, not in every row: ten thousand runs with a hundred columns are a few megabytes.
 
-use crate::run::State;
+mod columns;
+mod files;
+mod header;
+mod import_error;
+pub mod imported;
+mod results;
+
+pub use files::TableFormat;
+pub use import_error::ImportError;
+pub use results::Results;
+
 use serde_json::Value;
 use std::collections::HashMap;
+use unbraid::run::State;
 
 /// All runs, their settings and their numbers.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,20 +1,20 @@
 //! A table column by column, each with one type: how it goes into files.
 
-use super::table::{Row, Table};
+use super::{Row, Spread, Table};
 use serde_json::Value;
 
 /// One column of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub(super) struct Column {
     /// Its name.
-    pub name: String,
+    pub(super) name: String,
     /// A value, or none, for each row.
-    pub values: Values,
+    pub(super) values: Values,
 }
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub(super) enum Values {
     /// Words.
     Text(Vec<Option<String>>),
     /// Whole numbers.
@@ -78,7 +78,7 @@ impl Values {
 
 /// The columns of a table: what a run is, its settings by their dotted keys, its numbers. Tables with rows that stand for
 /// several runs have three columns for each number: mean, deviation, median.
-pub fn columns(table: &Table) -> Vec<Column> {
+pub(super) fn columns(table: &Table) -> Vec<Column> {
     let column = |name: &str, values: Values| Column { name: name.to_owned(), values };
     let text = |of: fn(&Row) -> Option<String>| Values::Text(table.rows.iter().map(of).collect());
     let integer = |of: fn(&Row) -> Option<u64>| {
@@ -108,7 +108,7 @@ pub fn columns(table: &Table) -> Vec<Column> {
     for (place, key) in table.number_keys.iter().enumerate() {
         columns.push(column(key, Values::numbers(table.rows.iter().map(|row| row.numbers[place]))));
         if summaries {
-            let of_spread = |of: fn(&super::Spread) -> &Vec<f64>| {
+            let of_spread = |of: fn(&Spread) -> &Vec<f64>| {
                 let value = move |row: &Row| row.spread.as_ref().map_or(f64::NAN, |spread| of(spread)[place]);
                 Values::numbers(table.rows.iter().map(value))
             };

@@ -1,22 +1,22 @@
 //! A table as CSV, JSON or Parquet: one flat row for each run.
 
+use super::Table;
 use super::columns::{Column, Values, columns};
-use super::table::Table;
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, Broken, Existing};
+use crate::error::{Error, Result};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
+use unbraid::files::{self, Existing};
 
-/// A kind of file.
+/// A file format of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum TableFormat {
     /// Fields separated by commas (RFC 4180); what is missing is empty.
     Csv,
     /// A list of objects; what is missing is null.
@@ -25,52 +25,59 @@ pub enum Format {
     Parquet,
 }
 
-impl Format {
-    /// By the ending of a name.
+impl TableFormat {
+    /// By the extension of a file name.
     ///
     /// # Errors
     /// If it is another one.
-    pub fn of(path: &Path) -> Outcome<Self> {
+    pub fn of(path: &Path) -> Result<Self> {
         match path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).as_deref() {
             Some("csv") => Ok(Self::Csv),
             Some("json") => Ok(Self::Json),
             Some("parquet") => Ok(Self::Parquet),
-            _ => Err(Failure::input(format!(
-                "{}: expected a name that ends in .csv, .json or .parquet",
-                path.display()
-            ))),
+            _ => Err(Error::TableExtension { path: path.to_owned() }),
         }
     }
 }
 
-/// Writes a table to a file.
-///
-/// # Errors
-/// If it cannot be written, or exists and is to be kept.
-pub fn write(table: &Table, path: &Path, format: Format, existing: Existing) -> Outcome {
-    files::write_made(path, existing, |file| match format {
-        Format::Csv => write_csv(table, file),
-        Format::Json => write_json(table, file),
-        Format::Parquet => write_parquet(table, file),
-    })
+impl Table {
+    /// Writes the table to a file.
+    ///
+    /// # Errors
+    /// If it cannot be written, or exists and is to be kept.
+    pub fn write(&self, path: &Path, format: TableFormat, existing: Existing) -> Result {
+        Ok(files::write(path, existing, |file| match format {
+            TableFormat::Csv => self.write_csv(file),
+            TableFormat::Json => write_json(self, file),
+            TableFormat::Parquet => write_parquet(self, file),
+        })?)
+    }
+
+    /// Writes the table as CSV.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_csv(&self, out: impl Write) -> io::Result<()> {
+        let columns = columns(self);
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(columns.iter().map(|column| &column.name)).map_err(io_error)?;
+        for row in 0..self.rows.len() {
+            csv.write_record(columns.iter().map(|column| column.values.field(row))).map_err(io_error)?;
+        }
+        csv.flush()
+    }
 }
 
-/// Writes a table as CSV.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn write_csv(table: &Table, out: impl Write) -> Result<(), Broken> {
-    let columns = columns(table);
-    let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(columns.iter().map(|column| &column.name))?;
-    for row in 0..table.rows.len() {
-        csv.write_record(columns.iter().map(|column| column.values.field(row)))?;
+/// The system's own error, of a closed pipe for example. Every record has as many fields as the first, so there is no other.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("not a CSV record: {other:?}")),
     }
-    Ok(csv.flush()?)
 }
 
 /// Writes a table as JSON, a line for each row.
-fn write_json(table: &Table, mut out: impl Write) -> Result<(), Broken> {
+fn write_json(table: &Table, mut out: impl Write) -> io::Result<()> {
     let columns = columns(table);
     write!(out, "[")?;
     for row in 0..table.rows.len() {
@@ -81,11 +88,11 @@ fn write_json(table: &Table, mut out: impl Write) -> Result<(), Broken> {
         }
         write!(out, "}}")?;
     }
-    Ok(writeln!(out, "\n]")?)
+    writeln!(out, "\n]")
 }
 
 /// Writes a table as Parquet, all rows in one group.
-fn write_parquet(table: &Table, out: impl Write + Send) -> Result<(), Broken> {
+fn write_parquet(table: &Table, out: impl Write + Send) -> io::Result<()> {
     let columns = columns(table);
     let written = || -> Result<(), ParquetError> {
         let fields = columns.iter().map(|column| Ok(Arc::new(parquet_type(column)?)));
@@ -112,7 +119,7 @@ fn write_parquet(table: &Table, out: impl Write + Send) -> Result<(), Broken> {
         file.close()?;
         Ok(())
     };
-    written().map_err(|error| Broken::Write(std::io::Error::other(error)))
+    written().map_err(io::Error::other)
 }
 
 fn parquet_type(column: &Column) -> Result<Type, ParquetError> {
