@@ -1,10 +1,16 @@
-//! Colours that every picture shares.
+//! Colours that all figures share.
 
-use super::canvas::Colour;
+/// A colour by its red, green and blue.
+pub type Colour = [u8; 3];
 
-/// For things without an order, such as curves; the first seven are distinguishable with any common colour vision (Okabe
+/// For text.
+pub const INK: Colour = [32, 36, 44];
+/// For text of less weight.
+pub const FAINT_INK: Colour = [110, 116, 128];
+
+/// For things without an order, such as curves. The first seven are distinguishable with any common colour vision (Okabe
 /// and Ito, 2008), and all stand out on white and on black.
-pub const SERIES: [Colour; 10] = [
+pub(crate) const SERIES: [Colour; 10] = [
     [0, 114, 178],
     [230, 159, 0],
     [0, 158, 115],
@@ -20,8 +26,8 @@ pub const SERIES: [Colour; 10] = [
 /// The colours of [`scale`] at 0, 1/4, 1/2, 3/4 and 1: dark and blue to light and yellow, with lightness growing evenly.
 const STOPS: [Colour; 5] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
-/// The colour of a value from 0 to 1; values outside get the nearest end, and what is no number gets grey.
-pub fn scale(value: f64) -> Colour {
+/// The colour of a value from 0 to 1; values outside get the nearest end, and NaN is grey.
+pub(crate) fn scale(value: f64) -> Colour {
     if value.is_nan() {
         return [128; 3];
     }
@@ -34,9 +40,9 @@ pub fn scale(value: f64) -> Colour {
     })
 }
 
-/// The colour of a correlation from -1 (blue) over 0 (light grey) to 1 (orange), of equal strength on both sides; what is no
-/// number gets grey.
-pub fn diverging(value: f64) -> Colour {
+/// The colour of a correlation from -1 (blue) over 0 (light grey) to 1 (orange), of equal strength on both sides; NaN is
+/// grey.
+pub(crate) fn diverging(value: f64) -> Colour {
     if value.is_nan() {
         return [128; 3];
     }
@@ -49,14 +55,14 @@ pub fn diverging(value: f64) -> Colour {
 }
 
 /// Black or white, whichever can be read on `background`.
-pub fn readable_on(background: Colour) -> Colour {
+pub(crate) fn readable_on(background: Colour) -> Colour {
     // Lightness by the weights of ITU-R BT.709, good enough to tell dark from light.
     let [red, green, blue] = background.map(f64::from);
     if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 140.0 { [0; 3] } else { [255; 3] }
 }
 
 /// As in CSS: `#0072b2`.
-pub fn hex([red, green, blue]: Colour) -> String {
+pub(crate) fn hex([red, green, blue]: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 

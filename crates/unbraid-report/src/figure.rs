@@ -1,17 +1,17 @@
-//! A figure: something drawn, with a name, a title and a sentence, as files and as a part of a page.
+//! A figure with a title and a caption, as a file and as a part of a page.
 
-use super::animation::Animation;
-use super::canvas::Canvas;
-use super::gallery::Gallery;
-use super::html::{data_uri, escape};
-use super::svg::Svg;
-use crate::failure::Outcome;
-use crate::files::Existing;
+use crate::chart::svg::Svg;
+use crate::error::Result;
+use crate::html::{data_uri, escape};
+use crate::picture::animation::Animation;
+use crate::picture::canvas::Canvas;
+use crate::picture::gallery::Gallery;
 use std::path::Path;
+use unbraid::files::Existing;
 
 /// What is drawn.
 #[derive(Debug)]
-pub enum Drawing {
+pub(crate) enum Drawing {
     /// Rows of images: PNG.
     Gallery(Gallery),
     /// Charts of one size: SVG.
@@ -26,33 +26,33 @@ pub enum Drawing {
 
 /// A figure.
 #[derive(Debug)]
-pub struct Figure {
-    /// The name of its file, without an ending.
-    pub name: &'static str,
+pub(crate) struct Figure {
+    /// The name of its file, without the extension.
+    pub(crate) name: &'static str,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// What it shows and how to read it.
-    pub caption: String,
+    pub(crate) caption: String,
     /// What is drawn.
-    pub drawing: Drawing,
+    pub(crate) drawing: Drawing,
 }
 
 impl Figure {
     /// The name of its file.
-    pub fn file(&self) -> String {
-        let ending = match self.drawing {
+    pub(crate) fn file(&self) -> String {
+        let extension = match self.drawing {
             Drawing::Gallery(_) | Drawing::Picture(_) => "png",
             Drawing::Charts(_) | Drawing::Matrices(_) => "svg",
             Drawing::Animation(_) => "gif",
         };
-        format!("{}.{ending}", self.name)
+        format!("{}.{extension}", self.name)
     }
 
     /// Writes it into a directory, in place of an earlier one.
     ///
     /// # Errors
     /// If it cannot be encoded or written.
-    pub fn save(&self, directory: &Path) -> Outcome {
+    pub(crate) fn save(&self, directory: &Path) -> Result {
         let path = directory.join(self.file());
         match &self.drawing {
             Drawing::Gallery(gallery) => gallery.draw(&self.title).save(&path, Existing::Replace),
@@ -69,7 +69,7 @@ impl Figure {
     ///
     /// # Errors
     /// If a picture cannot be encoded.
-    pub fn html(&self) -> Outcome<String> {
+    pub(crate) fn html(&self) -> Result<String> {
         let title = escape(&self.title);
         let content = match &self.drawing {
             Drawing::Gallery(gallery) => gallery.html(&self.title)?,
@@ -80,7 +80,7 @@ impl Figure {
                 let Some(still) = animation.frames.first() else { return Ok(String::new()) };
                 let moving = paper(&title, still, &data_uri("image/gif", &animation.gif()?));
                 let still = data_uri("image/png", &still.png()?);
-                // Who asked for less motion sees the first frame.
+                // Readers who asked for less motion see the first frame.
                 format!(
                     "<picture><source media=\"(prefers-reduced-motion:reduce)\" srcset=\"{still}\">{moving}</picture>\n"
                 )
@@ -97,7 +97,7 @@ fn inline(class: &str, charts: &[Svg]) -> String {
 }
 
 fn paper(title: &str, canvas: &Canvas, source: &str) -> String {
-    let (width, height) = canvas.picture().dimensions();
+    let (width, height) = (canvas.width(), canvas.height());
     format!("<img class=\"paper\" width=\"{width}\" height=\"{height}\" alt=\"{title}\" src=\"{source}\">\n")
 }
 

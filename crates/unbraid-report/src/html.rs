@@ -1,9 +1,12 @@
-//! The alphabet of pages: escaped text, data URIs, and the frame around a page.
+//! What all pages share: escaped text, data URIs, and the page around its sections.
 
+use crate::error::Result;
 use std::fmt::Write;
+use std::path::Path;
+use unbraid::files::{self, Existing};
 
 /// Text that may stand in HTML, SVG or a quoted attribute, whatever it contains.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -20,8 +23,8 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
-/// A file as an address that needs no server.
-pub fn data_uri(media_type: &str, bytes: &[u8]) -> String {
+/// A file as an address that contains it.
+pub(crate) fn data_uri(media_type: &str, bytes: &[u8]) -> String {
     format!("data:{media_type};base64,{}", base64(bytes))
 }
 
@@ -41,31 +44,47 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
-/// How charts look, in a page and as files.
-pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");
+/// What the pages of this program contain and no others do.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"unbraid ";
 
-/// A part of a page with a heading that the contents lead to.
-#[derive(Debug)]
-pub struct Section {
-    /// What addresses it within the page: a plain word.
-    pub id: &'static str,
-    /// Its heading.
-    pub heading: &'static str,
-    /// Its content, as HTML.
-    pub content: String,
+/// Checks that a page can be written, before the work goes into its content. An earlier page of unbraid may be replaced
+/// if `existing` says so; any other file is kept.
+///
+/// # Errors
+/// If there is a file that must be kept, or the directory is missing.
+pub fn check_page(path: &Path, existing: Existing) -> Result {
+    files::check_output(path, existing)?;
+    if path.exists() && !std::fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR)) {
+        return Err(unbraid::Error::ForeignFile { path: path.to_owned(), expected: "page" }.into());
+    }
+    Ok(())
 }
 
-/// A whole page that makes no request: everything it shows is in it, and its policy forbids the browser to fetch more.
+const STYLE: &str = include_str!("../assets/page.css");
+const SCRIPT: &str = include_str!("../assets/page.js");
+/// How charts look, in a page and as files.
+pub(crate) const CHART_STYLE: &str = include_str!("../assets/chart.css");
+
+/// A part of a page with a heading, which the table of contents links to.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// What addresses it within the page: a plain word.
+    pub(crate) id: &'static str,
+    /// Its heading.
+    pub(crate) heading: &'static str,
+    /// Its content, as HTML.
+    pub(crate) content: String,
+}
+
+/// A self-contained page: everything it shows is in it, and its security policy forbids the browser to fetch anything.
 /// Sections without content are left out.
-pub fn page(title: &str, summary: &str, sections: &[Section]) -> String {
+pub(crate) fn page(title: &str, summary: &str, sections: &[Section]) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src \
          'unsafe-inline'; script-src 'unsafe-inline'\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"unbraid {}\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n{GENERATOR}{}\">\n\
          <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>\n{STYLE}{CHART_STYLE}</style>\n\
          </head>\n<body>\n<header>\n<h1>{title}</h1>\n{summary}<nav aria-label=\"Contents\">\n",
         env!("CARGO_PKG_VERSION"),
@@ -107,6 +126,25 @@ mod tests {
             assert_eq!(base64(plain.as_bytes()), coded);
         }
         assert_eq!(data_uri("image/png", &[0xfb, 0xff]), "data:image/png;base64,+/8=");
+    }
+
+    #[test]
+    fn only_our_own_pages_are_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("page.html");
+        let message = |existing| check_page(&path, existing).unwrap_err().to_string();
+        check_page(&path, Existing::Keep).unwrap();
+        std::fs::write(&path, "mine").unwrap();
+        assert_eq!(
+            message(Existing::Replace),
+            format!(
+                "{}: found a file that unbraid did not write, expected none or an earlier page",
+                path.display()
+            )
+        );
+        std::fs::write(&path, page("a", "", &[])).unwrap();
+        check_page(&path, Existing::Replace).unwrap();
+        assert_eq!(message(Existing::Keep), format!("{}: the file exists", path.display()));
     }
 
     #[test]

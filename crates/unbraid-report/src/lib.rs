@@ -1,45 +1,33 @@
-//! Pictures and pages. This room sees data, trained models and results; it never trains or scores anything itself.
-//!
-//! * [`canvas`], [`svg`]: paper to draw on, pixels with words in our own font and charts with words in the page's.
-//! * [`gallery`], [`tiles`], [`animation`]: images in rows, and in motion.
-//! * [`frame`], [`rows`], [`axis`], [`colour`]: what charts share; [`lines`], [`bands`], [`labelled`], [`box_plot`],
-//!   [`shares`], [`histogram`], [`heat_map`], [`dots`], [`density`]: one file for each kind of chart, a function of arrays.
-//! * [`latents`], [`subject`], [`history`]: what is pictured: latent values, a run with some of its data, its log.
-//! * [`image_figures`], [`latent_figures`]: the figures of the papers, made of these.
-//! * [`html`], [`figure`], [`page`], [`document`]: from figures to `report.html`.
-//! * [`comparison`], [`comparison_page`]: several runs side by side.
-//! * [`study`]: the analyses of a study as figures and tables.
-//! * [`sheet`], [`scatter`]: pictures of data alone, for `unbraid data show`.
+//! Figures and pages.
 
-pub mod animation;
-pub mod axis;
-pub mod bands;
-pub mod box_plot;
-pub mod canvas;
-pub mod colour;
-pub mod comparison;
-pub mod comparison_page;
-pub mod density;
-pub mod document;
-pub mod dots;
-pub mod figure;
-pub mod frame;
-pub mod gallery;
-pub mod heat_map;
-pub mod histogram;
-pub mod history;
-pub mod html;
-pub mod image_figures;
-pub mod labelled;
-pub mod latent_figures;
-pub mod latents;
-pub mod lines;
-pub mod page;
-pub mod rows;
-pub mod scatter;
-pub mod shares;
-pub mod sheet;
-pub mod study;
-pub mod subject;
-pub mod svg;
-pub mod tiles;
+mod chart;
+mod colour;
+mod comparison;
+mod error;
+mod figure;
+mod font;
+mod html;
+mod labels;
+mod numbers;
+mod picture;
+mod run_report;
+// mod study;
+
+// Pages.
+pub use comparison::{ComparedNumber, Comparison};
+pub use html::check_page;
+pub use run_report::{HtmlReport, write_run_report};
+
+// Pictures of images, as PNG and GIF.
+pub use picture::animation::Animation;
+pub use picture::contact_sheet::{SheetOptions, draw_data_set};
+pub use picture::gallery::{Gallery, ImageRow};
+pub use picture::image_output::ImageOutput;
+pub use picture::picture_file::PictureFile;
+
+// Drawing by hand.
+pub use colour::{Colour, FAINT_INK, INK};
+pub use picture::canvas::{Align, Canvas};
+
+pub use error::{Error, Result};
+pub use numbers::thousands;

@@ -1,52 +1,52 @@
 //! Tables of means: the best hyper-parameter of each method, and all of them.
 
 use super::chapter::{Block, Cell, Chapter, TextTable};
-use super::names::name;
-use super::subject::Subject;
-use crate::report::axis::number;
-use crate::study::analysis::best::best_settings;
-use crate::study::analysis::groups::{Part, groups};
-use crate::study::analysis::quantities::{RECONSTRUCTION, direction};
-use crate::study::analysis::statistics::Mean;
-use unbraid_metrics::registry::Direction;
+use crate::labels::label;
+use super::view::StudyView;
+use crate::numbers::number;
+use unbraid_study::analysis::best::best_settings;
+use unbraid_study::analysis::groups::{Part, groups};
+use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};
+use unbraid_study::analysis::statistics::Mean;
+use unbraid::metrics::registry::Direction;
 
 const HEADING: &str = "Best hyper-parameters";
 
 /// The best setting of each method for each score (thesis, Table 5.6; Kumar, Table 1), and the means of all settings
 /// (thesis, Table 5.3).
-pub fn chapter(subject: &Subject<'_>) -> Chapter {
-    let mut keys = subject.scores();
+pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+    let mut keys = view.scores();
     if keys.is_empty() {
         return Chapter::missing("best", HEADING, "No finished run has scores yet.");
     }
-    keys.extend(subject.has(RECONSTRUCTION).then(|| RECONSTRUCTION.to_owned()));
+    keys.extend(view.has(RECONSTRUCTION).then(|| RECONSTRUCTION.to_owned()));
     let mut blocks = Vec::new();
-    for data in &subject.data {
-        let rows = subject.rows_on(data);
-        let on = if subject.data.len() > 1 { format!(" on {data}") } else { String::new() };
-        blocks.push(Block::Table(format!("Best setting of each method{on}"), best(subject, &rows, &keys)));
-        blocks.push(Block::Table(format!("All settings{on}"), settings(subject, &rows)));
+    for data in &view.data {
+        let rows = view.rows_on(data);
+        let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
+        blocks.push(Block::Table(format!("Best setting of each method{on}"), best(view, &rows, &keys)));
+        blocks.push(Block::Table(format!("All settings{on}"), settings(view, &rows)));
     }
     Chapter {
         id: "best",
         heading: HEADING,
-        introduction: "Mean and standard deviation over seeds; the best mean of a row of the first table and of a column of \
-                       the second is marked. A difference smaller than the standard deviations may be luck, and the best of \
-                       many settings is a little better than it will be next time. As the thesis, Tables 5.3 and 5.6, and \
-                       Kumar, Table 1."
+        introduction: "Mean and standard deviation over seeds. The best mean of each row of the first table, and of each \
+                       column of the second, is in bold. A difference smaller than the standard deviations may be due to \
+                       chance, and the best of many settings looks a little better than it is. As in the thesis, Tables \
+                       5.3 and 5.6, and Kumar, Table 1."
             .to_owned(),
         blocks,
     }
 }
 
 /// Scores by methods.
-fn best(subject: &Subject<'_>, rows: &[usize], keys: &[String]) -> TextTable {
-    let methods = subject.methods_of(rows);
+fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> TextTable {
+    let methods = view.methods_of(rows);
     let mut table = TextTable::default();
     table.columns.push("Score".to_owned());
     table.columns.extend(methods.iter().map(|method| (*method).to_owned()));
     for key in keys {
-        let found = best_settings(subject.table, rows, key, &[]);
+        let found = best_settings(view.table, rows, key, &[]);
         if found.is_empty() {
             continue;
         }
@@ -61,22 +61,22 @@ fn best(subject: &Subject<'_>, rows: &[usize], keys: &[String]) -> TextTable {
                 best: is_best(best.score.mean, &means, direction(key)),
             }
         });
-        table.rows.push((name(key), cells.collect()));
+        table.rows.push((label(key), cells.collect()));
     }
     table
 }
 
 /// Settings by scores.
-fn settings(subject: &Subject<'_>, rows: &[usize]) -> TextTable {
-    let keys = subject.headlines_and_reconstruction();
-    let found = groups(subject.table, rows, &[Part::Method, Part::Setting]);
+fn settings(view: &StudyView<'_>, rows: &[usize]) -> TextTable {
+    let keys = view.headlines_and_reconstruction();
+    let found = groups(view.table, rows, &[Part::Method, Part::Setting]);
     let mut table = TextTable::default();
     table.columns.extend(["Setting".to_owned(), "runs".to_owned()]);
-    table.columns.extend(keys.iter().map(|key| name(key)));
+    table.columns.extend(keys.iter().map(|key| label(key)));
     let columns: Vec<(Vec<Option<Mean>>, Direction)> = keys
         .iter()
         .map(|key| {
-            let mean = |rows: &[usize]| Mean::of(&subject.values(rows, key));
+            let mean = |rows: &[usize]| Mean::of(&view.values(rows, key));
             (found.iter().map(|group| mean(&group.rows)).collect(), direction(key))
         })
         .collect();
@@ -99,7 +99,7 @@ fn settings(subject: &Subject<'_>, rows: &[usize]) -> TextTable {
 }
 
 /// `0.297 ± 0.061`; the mean alone if there is one run.
-pub fn with_deviation(mean: &Mean) -> String {
+pub(crate) fn with_deviation(mean: &Mean) -> String {
     let digits = |value: f64| {
         if value.abs() < 10.0 { format!("{value:.3}").replace('-', "−") } else { number(value) }
     };

@@ -1,40 +1,40 @@
 //! The building blocks of a study's page: chapters of figures and tables.
 
-use crate::failure::Outcome;
-use crate::report::figure::{Drawing, Figure};
-use crate::report::html::{Section, escape};
-use crate::report::svg::Svg;
+use crate::error::Result;
+use crate::figure::{Drawing, Figure};
+use crate::html::{Section, escape};
+use crate::chart::svg::Svg;
 use std::fmt::Write;
 
 /// A part of the page with a heading.
 #[derive(Debug)]
-pub struct Chapter {
+pub(crate) struct Chapter {
     /// What addresses it within the page.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// Its heading.
-    pub heading: &'static str,
-    /// How to read it, and which figures of which papers it repeats.
-    pub introduction: String,
+    pub(crate) heading: &'static str,
+    /// How to read it, and which figures of which papers it follows.
+    pub(crate) introduction: String,
     /// What it shows; a chapter that shows nothing says why.
-    pub blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
 }
 
-/// A figure, a table or a sentence.
+/// A figure, a table or text.
 #[derive(Debug)]
-pub enum Block {
+pub(crate) enum Block {
     /// Charts with a title and a caption.
     Figure(Figure),
     /// A table with a title.
     Table(String, TextTable),
-    /// A sentence.
-    Words(String),
-    /// Sentences one below the other.
+    /// A paragraph.
+    Paragraph(String),
+    /// Sentences as a list.
     List(Vec<String>),
 }
 
 impl Chapter {
     /// A chapter that says what is missing.
-    pub fn missing(id: &'static str, heading: &'static str, why: impl Into<String>) -> Self {
+    pub(crate) fn missing(id: &'static str, heading: &'static str, why: impl Into<String>) -> Self {
         Self { id, heading, introduction: why.into(), blocks: Vec::new() }
     }
 
@@ -42,7 +42,7 @@ impl Chapter {
     ///
     /// # Errors
     /// If a picture cannot be encoded.
-    pub fn section(&self) -> Outcome<Section> {
+    pub(crate) fn section(&self) -> Result<Section> {
         let mut content = String::new();
         if !self.introduction.is_empty() {
             let _ = writeln!(content, "<p>{}</p>", escape(&self.introduction));
@@ -54,8 +54,8 @@ impl Chapter {
                     let _ =
                         write!(content, "<figure>\n<h3>{}</h3>\n{}</figure>\n", escape(title), table.html());
                 }
-                Block::Words(words) => {
-                    let _ = writeln!(content, "<p>{}</p>", escape(words));
+                Block::Paragraph(text) => {
+                    let _ = writeln!(content, "<p>{}</p>", escape(text));
                 }
                 Block::List(sentences) => {
                     content.push_str("<ul>\n");
@@ -71,54 +71,54 @@ impl Chapter {
 }
 
 impl Block {
-    /// Charts of one width in as many columns as the window has room for.
-    pub fn charts(name: &'static str, title: impl Into<String>, caption: &str, charts: Vec<Svg>) -> Self {
+    /// Charts of one width, in as many columns as fit the window.
+    pub(crate) fn charts(name: &'static str, title: impl Into<String>, caption: &str, charts: Vec<Svg>) -> Self {
         let (title, caption) = (title.into(), caption.to_owned());
         Self::Figure(Figure { name, title, caption, drawing: Drawing::Charts(charts) })
     }
 
-    /// Charts of widths of their own.
-    pub fn matrices(name: &'static str, title: impl Into<String>, caption: &str, charts: Vec<Svg>) -> Self {
+    /// Charts that differ in width.
+    pub(crate) fn matrices(name: &'static str, title: impl Into<String>, caption: &str, charts: Vec<Svg>) -> Self {
         let (title, caption) = (title.into(), caption.to_owned());
         Self::Figure(Figure { name, title, caption, drawing: Drawing::Matrices(charts) })
     }
 }
 
-/// A table of words and numbers.
+/// A table of text and numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TextTable {
+pub(crate) struct TextTable {
     /// Names of the columns.
-    pub columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// The rows: a name, and a cell for each further column.
-    pub rows: Vec<(String, Vec<Cell>)>,
-    /// Whether cells hold words, which may be broken into lines, rather than numbers.
-    pub words: bool,
+    pub(crate) rows: Vec<(String, Vec<Cell>)>,
+    /// Whether cells hold text, which may be broken into lines, rather than numbers.
+    pub(crate) is_text: bool,
 }
 
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// What it says.
-    pub text: String,
-    /// What it says in smaller letters after that.
-    pub faint: String,
+    pub(crate) text: String,
+    /// A detail after that, in a fainter colour.
+    pub(crate) faint: String,
     /// Whether it is the best of its row or column.
-    pub best: bool,
+    pub(crate) best: bool,
 }
 
 impl Cell {
     /// A cell that is not the best.
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 }
 
 impl TextTable {
-    /// In a box that scrolls where the window is narrow.
-    pub fn html(&self) -> String {
+    /// As HTML that scrolls where the window is narrow.
+    pub(crate) fn html(&self) -> String {
         let mut html = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
         for (place, name) in self.columns.iter().enumerate() {
-            let class = if place == 0 || self.words { "" } else { " class=\"number\"" };
+            let class = if place == 0 || self.is_text { "" } else { " class=\"number\"" };
             let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escape(name));
         }
         html.push_str("</tr></thead>\n<tbody>\n");
@@ -130,7 +130,7 @@ impl TextTable {
                     "" => String::new(),
                     faint => format!(" <span class=\"faint\">{}</span>", escape(faint)),
                 };
-                let _ = if self.words {
+                let _ = if self.is_text {
                     write!(html, "<td>{text}{faint}</td>")
                 } else if cell.best {
                     write!(html, "<td class=\"number best\"><strong>{text}</strong>{faint}</td>")
@@ -155,9 +155,9 @@ mod tests {
         let table = TextTable {
             columns: vec!["Score".to_owned(), "a & b".to_owned()],
             rows: vec![("MIG".to_owned(), vec![best])],
-            words: false,
+            is_text: false,
         };
-        let blocks = vec![Block::Table("<t>".to_owned(), table), Block::Words("x < y".to_owned())];
+        let blocks = vec![Block::Table("<t>".to_owned(), table), Block::Paragraph("x < y".to_owned())];
         let chapter = Chapter { id: "a", heading: "A", introduction: "1 > 0".to_owned(), blocks };
         let html = chapter.section().unwrap().content;
         for expected in ["1 &gt; 0", "<h3>&lt;t&gt;</h3>", "a &amp; b", "x &lt; y", "&lt;4&gt;"] {

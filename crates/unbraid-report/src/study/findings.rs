@@ -1,36 +1,37 @@
-//! "What this study says": its numbers in sentences.
+//! The findings of a study: its numbers in sentences.
 
 use super::chapter::{Block, Chapter};
 use super::correlations::coefficient;
-use super::names::{counted, listed, name};
-use super::subject::Subject;
-use crate::report::axis::number;
-use crate::study::analysis::correlations::rank_correlations;
-use crate::study::analysis::groups::{Part, distributions, groups};
-use crate::study::analysis::quantities::{direction, unsupervised_keys};
-use crate::study::analysis::selection::ranking;
-use crate::study::analysis::statistics::Mean;
-use crate::study::analysis::variance::{VarianceShares, variance_shares};
-use unbraid_metrics::registry::Direction;
+use crate::labels::{listed, label};
+use crate::numbers::counted;
+use super::view::StudyView;
+use crate::numbers::number;
+use unbraid_study::analysis::correlations::rank_correlations;
+use unbraid_study::analysis::groups::{Part, distributions, groups};
+use unbraid_study::analysis::quantities::{direction, unsupervised_keys};
+use unbraid_study::analysis::selection::ranking;
+use unbraid_study::analysis::statistics::Mean;
+use unbraid_study::analysis::variance::{VarianceShares, variance_shares};
+use unbraid::metrics::registry::Direction;
 
-const HEADING: &str = "What this study says";
-/// Fewer seeds than this say little about their spread.
+const HEADING: &str = "Findings";
+/// Fewer seeds than this say little about their variance.
 const FEW_SEEDS: usize = 3;
 
 /// Sentences made from the numbers of the finished runs.
-pub fn chapter(subject: &Subject<'_>) -> Chapter {
-    let keys = subject.headlines();
+pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+    let keys = view.headlines();
     if keys.is_empty() {
         return Chapter::missing("findings", HEADING, "Nothing yet: no finished run has scores.");
     }
-    let mut sentences = vec![scope(subject)];
-    sentences.extend(explained(subject, &keys));
+    let mut sentences = vec![scope(view)];
+    sentences.extend(explained(view, &keys));
     for key in &keys {
-        sentences.extend(ranks(subject, key));
+        sentences.extend(ranks(view, key));
     }
-    sentences.extend(luck(subject, &keys));
-    sentences.extend(agreement(subject, &keys));
-    sentences.extend(without_factors(subject, &keys));
+    sentences.extend(luck(view, &keys));
+    sentences.extend(agreement(view, &keys));
+    sentences.extend(without_factors(view, &keys));
     Chapter {
         id: "findings",
         heading: HEADING,
@@ -39,36 +40,36 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
     }
 }
 
-/// What the sentences rest on.
-fn scope(subject: &Subject<'_>) -> String {
-    let settings = groups(subject.table, &subject.rows, &[Part::Data, Part::Method, Part::Setting]);
+/// How many runs the findings are based on.
+fn scope(view: &StudyView<'_>) -> String {
+    let settings = groups(view.table, &view.rows, &[Part::Data, Part::Method, Part::Setting]);
     let sizes: Vec<usize> = settings.iter().map(|group| group.rows.len()).collect();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
     let seeds =
         if least == most { counted(most, "seed") } else { format!("{least} to {}", counted(most, "seed")) };
-    let per_data = settings.len() / subject.data.len().max(1);
+    let per_data = settings.len() / view.data.len().max(1);
     let mut text = format!(
-        "It rests on {}: {} in {} on {}, with {seeds} each.",
-        counted(subject.rows.len(), "finished run"),
-        counted(subject.methods_of(&subject.rows).len(), "method"),
+        "Based on {}: {} in {} on {}, with {seeds} each.",
+        counted(view.rows.len(), "finished run"),
+        counted(view.methods_of(&view.rows).len(), "method"),
         counted(per_data, "setting"),
-        if subject.data.len() == 1 {
-            subject.data[0].clone()
+        if view.data.len() == 1 {
+            view.data[0].clone()
         } else {
-            counted(subject.data.len(), "data set")
+            counted(view.data.len(), "data set")
         },
     );
     if least < FEW_SEEDS {
-        text.push_str(" So few seeds say little about luck.");
+        text.push_str(" With so few seeds, differences may be due to chance.");
     }
     text
 }
 
-/// Method, hyper-parameter or seed?
-fn explained(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
+/// How much of the variance is due to the method, the hyper-parameter and the seed.
+fn explained(view: &StudyView<'_>, keys: &[String]) -> Option<String> {
     let shares: Vec<(&String, VarianceShares)> = keys
         .iter()
-        .filter_map(|key| Some((key, variance_shares(subject.table, &subject.rows, key)?)))
+        .filter_map(|key| Some((key, variance_shares(view.table, &view.rows, key)?)))
         .filter(|(_, shares)| shares.runs > shares.settings && shares.settings > 1)
         .collect();
     if shares.is_empty() {
@@ -77,7 +78,7 @@ fn explained(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     let percent = |part: fn(&VarianceShares) -> f64| {
         let values: Vec<f64> = shares.iter().map(|(_, shares)| 100.0 * part(shares)).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let (low, high) = crate::report::lines::extent(values.iter().copied());
+        let (low, high) = extent(values.iter().copied());
         let (low, high) = (format!("{low:.0}"), format!("{high:.0}"));
         let range = if low == high { String::new() } else { format!(" ({low} to {high})") };
         // A number and its sign stay on one line.
@@ -86,7 +87,7 @@ fn explained(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     let (method, method_words) = percent(|shares| shares.method);
     let (parameter, parameter_words) = percent(|shares| shares.hyper_parameter);
     let (seed, seed_words) = percent(|shares| shares.seed);
-    let over = listed(&shares.iter().map(|(key, _)| name(key)).collect::<Vec<_>>());
+    let over = listed(&shares.iter().map(|(key, _)| label(key)).collect::<Vec<_>>());
     let verdict = match (seed > method, seed > method + parameter) {
         (_, true) => "The seed matters more than method and hyper-parameter together",
         (true, false) => "The seed matters more than the method",
@@ -98,18 +99,18 @@ fn explained(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     ))
 }
 
-/// Which method is best by the median, and whether that is more than luck.
-fn ranks(subject: &Subject<'_>, key: &str) -> Option<String> {
-    if let [data] = subject.data.as_slice() {
-        let ranked = medians(subject, &subject.rows_on(data), key);
+/// Which method is best by the median, and whether the difference is larger than that between seeds.
+fn ranks(view: &StudyView<'_>, key: &str) -> Option<String> {
+    if let [data] = view.data.as_slice() {
+        let ranked = medians(view, &view.rows_on(data), key);
         let [(best, median), (second, next), ..] = ranked.as_slice() else { return None };
-        let spread = seed_spread(subject, &subject.rows, key)?;
+        let spread = seed_spread(view, &view.rows, key)?;
         let difference = (median - next).abs();
         let verdict = if difference > spread { "more than" } else { "not more than" };
         return Some(format!(
             "{}: by the median over all its runs, {best} is best with {}, before {second} with {}. The difference of {} is \
              {verdict} the standard deviation over seeds, {}.",
-            name(key),
+            label(key),
             number(*median),
             number(*next),
             number(difference),
@@ -117,8 +118,8 @@ fn ranks(subject: &Subject<'_>, key: &str) -> Option<String> {
         ));
     }
     let mut wins: Vec<(String, usize)> = Vec::new();
-    for data in &subject.data {
-        let Some((best, _)) = medians(subject, &subject.rows_on(data), key).into_iter().next() else {
+    for data in &view.data {
+        let Some((best, _)) = medians(view, &view.rows_on(data), key).into_iter().next() else {
             continue;
         };
         match wins.iter_mut().find(|(method, _)| *method == best) {
@@ -128,14 +129,14 @@ fn ranks(subject: &Subject<'_>, key: &str) -> Option<String> {
     }
     wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words: Vec<String> =
-        wins.iter().map(|(method, count)| format!("{method} on {count} of {}", subject.data.len())).collect();
-    (!words.is_empty()).then(|| format!("{}: best by the median is {} data sets.", name(key), listed(&words)))
+        wins.iter().map(|(method, count)| format!("{method} on {count} of {}", view.data.len())).collect();
+    (!words.is_empty()).then(|| format!("{}: by the median, the best method is {} data sets.", label(key), listed(&words)))
 }
 
 /// Methods and their medians, the best first.
-fn medians(subject: &Subject<'_>, rows: &[usize], key: &str) -> Vec<(String, f64)> {
-    let found = groups(subject.table, rows, &[Part::Method]);
-    let values = distributions(subject.table, &found, key);
+fn medians(view: &StudyView<'_>, rows: &[usize], key: &str) -> Vec<(String, f64)> {
+    let found = groups(view.table, rows, &[Part::Method]);
+    let values = distributions(view.table, &found, key);
     let mut ranked: Vec<(String, f64)> = found
         .into_iter()
         .zip(values)
@@ -147,10 +148,10 @@ fn medians(subject: &Subject<'_>, rows: &[usize], key: &str) -> Vec<(String, f64
 }
 
 /// The standard deviation of runs that differ in nothing but the seed, pooled over settings.
-fn seed_spread(subject: &Subject<'_>, rows: &[usize], key: &str) -> Option<f64> {
+fn seed_spread(view: &StudyView<'_>, rows: &[usize], key: &str) -> Option<f64> {
     let (mut squares, mut free) = (0.0, 0);
-    for group in groups(subject.table, rows, &[Part::Data, Part::Method, Part::Setting]) {
-        if let Some(mean) = Mean::of(&subject.values(&group.rows, key)).filter(|mean| mean.count > 1) {
+    for group in groups(view.table, rows, &[Part::Data, Part::Method, Part::Setting]) {
+        if let Some(mean) = Mean::of(&view.values(&group.rows, key)).filter(|mean| mean.count > 1) {
             squares += mean.deviation.powi(2) * (mean.count - 1) as f64;
             free += mean.count - 1;
         }
@@ -159,17 +160,17 @@ fn seed_spread(subject: &Subject<'_>, rows: &[usize], key: &str) -> Option<f64> 
 }
 
 /// Whether a good run of the worst method beats a bad run of the best.
-fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
+fn luck(view: &StudyView<'_>, keys: &[String]) -> Option<String> {
     let (mut reversed, mut compared) = (0, 0);
     for key in keys {
-        for data in &subject.data {
-            let rows = subject.rows_on(data);
-            let ranked = medians(subject, &rows, key);
+        for data in &view.data {
+            let rows = view.rows_on(data);
+            let ranked = medians(view, &rows, key);
             let [(best, _), .., (worst, _)] = ranked.as_slice() else { continue };
             let of = |method: &str| {
                 let own: Vec<usize> =
-                    rows.iter().copied().filter(|&row| subject.table.rows[row].method == method).collect();
-                crate::report::lines::extent(subject.values(&own, key))
+                    rows.iter().copied().filter(|&row| view.table.rows[row].method == method).collect();
+                extent(view.values(&own, key))
             };
             let ((best_low, best_high), (worst_low, worst_high)) = (of(best), of(worst));
             compared += 1;
@@ -184,7 +185,7 @@ fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     if compared == 0 {
         return None;
     }
-    let what = if subject.data.len() > 1 { "comparison" } else { "score" };
+    let what = if view.data.len() > 1 { "comparison" } else { "score" };
     Some(if reversed == 0 {
         "The luckiest run of the worst method never beats the unluckiest of the best one.".to_owned()
     } else {
@@ -195,11 +196,11 @@ fn luck(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     })
 }
 
-/// Whether scores put runs in the same order.
-fn agreement(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
+/// Whether scores rank runs in the same order.
+fn agreement(view: &StudyView<'_>, keys: &[String]) -> Option<String> {
     let mut pairs: Vec<(f64, &str, &str)> = Vec::new();
-    for data in &subject.data {
-        let found = rank_correlations(subject.table, &subject.rows_on(data), keys, keys);
+    for data in &view.data {
+        let found = rank_correlations(view.table, &view.rows_on(data), keys, keys);
         for (row, first) in keys.iter().enumerate() {
             for (column, second) in keys.iter().enumerate().skip(row + 1) {
                 pairs.push((found.values[[row, column]], first, second));
@@ -211,7 +212,7 @@ fn agreement(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     let (lowest, highest) = (pairs.first()?, pairs.last()?);
     let median = pairs[pairs.len() / 2].0;
     let words = |pair: &(f64, &str, &str)| {
-        format!("{} between {} and {}", coefficient(pair.0), name(pair.1), name(pair.2))
+        format!("{} between {} and {}", coefficient(pair.0), label(pair.1), label(pair.2))
     };
     let verdict = match median {
         median if median > 0.6 => "The scores agree with each other",
@@ -221,19 +222,19 @@ fn agreement(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
     Some(if pairs.len() == 1 {
         format!("{verdict}: the rank correlation is {}.", words(highest))
     } else {
-        format!("{verdict}: rank correlations go from {} to {}.", words(lowest), words(highest))
+        format!("{verdict}: rank correlations range from {} to {}.", words(lowest), words(highest))
     })
 }
 
-/// Whether a model could be chosen without factors.
-fn without_factors(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
-    let candidates = unsupervised_keys(subject.table, &subject.rows);
+/// Whether a model could be selected without factors.
+fn without_factors(view: &StudyView<'_>, keys: &[String]) -> Option<String> {
+    let candidates = unsupervised_keys(view.table, &view.rows);
     let mut best: Option<(f64, String)> = None;
     for candidate in &candidates {
         let mut found: Vec<f64> = Vec::new();
-        for data in &subject.data {
+        for data in &view.data {
             let one = std::slice::from_ref(candidate);
-            found.extend(rank_correlations(subject.table, &subject.rows_on(data), keys, one).values.iter());
+            found.extend(rank_correlations(view.table, &view.rows_on(data), keys, one).values.iter());
         }
         found.retain(|value| value.is_finite());
         if found.is_empty() {
@@ -245,17 +246,17 @@ fn without_factors(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
         }
     }
     let (mean, candidate) = best?;
-    let verdict = if mean.abs() > 0.5 { "could choose" } else { "is no safe way to choose" };
+    let verdict = if mean.abs() > 0.5 { "could be used" } else { "is not reliable enough" };
     let mut text = format!(
-        "Of what is known without factors, {} goes best with the scores, with a mean rank correlation of {}: it {verdict} a \
-         model.",
-        name(&candidate),
+        "Of the quantities that need no factors, {} correlates best with the scores, with a mean rank correlation of {}: it \
+         {verdict} to select a model.",
+        label(&candidate),
         coefficient(mean),
     );
-    if let [data] = subject.data.as_slice()
-        && let Some(first) = ranking(subject.table, &subject.rows_on(data)).first()
+    if let [data] = view.data.as_slice()
+        && let Some(first) = ranking(view.table, &view.rows_on(data)).first()
     {
-        text.push_str(&format!(" By UDR one would choose {} {}.", first.method, first.setting.label));
+        text.push_str(&format!(" UDR would select {} {}.", first.method, first.setting.label));
     }
     Some(text)
 }
@@ -263,7 +264,7 @@ fn without_factors(subject: &Subject<'_>, keys: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Row, Table};
+    use unbraid_study::{Row, Table};
 
     /// Two methods with two seeds each; MIG 0.1, 0.3 and 0.6, 0.8.
     fn table(second: [f64; 2]) -> Table {
@@ -278,7 +279,7 @@ mod tests {
     }
 
     fn words(table: &Table) -> String {
-        let chapter = chapter(&Subject::new(table));
+        let chapter = chapter(&StudyView::new(table));
         let words = |block: &Block| match block {
             Block::List(sentences) => sentences.join("\n"),
             _ => String::new(),

@@ -1,37 +1,37 @@
 //! Scores and reconstruction against each hyper-parameter.
 
 use super::chapter::{Block, Chapter};
-use super::names::name;
-use super::scores::axis;
-use super::subject::Subject;
-use crate::report::bands::{self, Band, BandPoint};
-use crate::report::box_plot::{self, Group};
-use crate::report::colour::SERIES;
-use crate::report::svg::Svg;
-use crate::study::analysis::curves::{Curve, CurvePoint, curves};
-use crate::study::analysis::groups::{Part, distributions, groups};
-use crate::study::analysis::settings::{short_key, value_label};
-use crate::study::analysis::statistics::FiveNumbers;
+use crate::labels::label;
+use super::scores::axis_title;
+use super::view::StudyView;
+use crate::chart::bands::{self, Band, BandPoint};
+use crate::chart::box_plot::{self, BoxGroup};
+use crate::colour::SERIES;
+use crate::chart::svg::Svg;
+use unbraid_study::analysis::curves::{Curve, CurvePoint, curves};
+use unbraid_study::analysis::groups::{Part, distributions, groups};
+use unbraid_study::analysis::settings::{short_key, value_label};
+use unbraid_study::analysis::statistics::FiveNumbers;
 
-const HEADING: &str = "Against the hyper-parameters";
-/// More rows than this make no readable chart.
+const HEADING: &str = "Effect of the hyper-parameters";
+/// More rows than this do not make a readable chart.
 const MOST_SETTINGS: usize = 60;
 
 /// Means over seeds along each hyper-parameter (Hartmann, Fig. 9 and 10; thesis, Fig. 5.11), and the spread over seeds of
 /// each of its values (Hartmann, Fig. 11; thesis, Fig. 5.15).
-pub fn chapter(subject: &Subject<'_>) -> Chapter {
-    let keys = subject.headlines_and_reconstruction();
+pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+    let keys = view.headlines_and_reconstruction();
     let mut blocks = Vec::new();
-    if let [_] = subject.data.as_slice() {
-        for panel in panels(subject, &subject.rows, |curve| curve.key.clone()) {
-            let charts = keys.iter().map(|key| panel.draw(subject, key, By::Method));
+    if let [_] = view.data.as_slice() {
+        for panel in panels(view, &view.rows, |curve| curve.key.clone()) {
+            let charts = keys.iter().map(|key| panel.draw(view, key, By::Method));
             let title = format!("{} ({})", short_key(&panel.key), panel.key);
             blocks.push(Block::charts("hyper-parameter", title, CURVES, charts.collect()));
         }
     } else {
         let by_method = |curve: &Curve| Some(format!("{}: {}", curve.method, curve.key.as_ref()?));
-        for panel in panels(subject, &subject.rows, by_method) {
-            let charts = keys.iter().map(|key| panel.draw(subject, key, By::Data));
+        for panel in panels(view, &view.rows, by_method) {
+            let charts = keys.iter().map(|key| panel.draw(view, key, By::Data));
             blocks.push(Block::charts("hyper-parameter", panel.key.clone(), CURVES, charts.collect()));
         }
     }
@@ -42,22 +42,22 @@ pub fn chapter(subject: &Subject<'_>) -> Chapter {
             "No method has finished runs with more than one value of a hyper-parameter.",
         );
     }
-    for data in &subject.data {
-        blocks.push(spread_over_seeds(subject, data, &keys));
+    for data in &view.data {
+        blocks.push(spread_over_seeds(view, data, &keys));
     }
     Chapter {
         id: "hyper-parameters",
         heading: HEADING,
-        introduction: "How much a method depends on its hyper-parameter, and how much of that is larger than the spread of \
-                       seeds. As Hartmann, Fig. 9 and 10 (curves) and 11 (boxes), and the thesis, Fig. 5.11 \
-                       (reconstruction) and 5.15 (boxes)."
+        introduction: "How much a method depends on its hyper-parameter, and whether that is more than the spread over seeds. \
+                       As in Hartmann, Fig. 9 and 10 (curves) and 11 (boxes), and the thesis, Fig. 5.11 (reconstruction) \
+                       and 5.15 (boxes)."
             .to_owned(),
         blocks,
     }
 }
 
-const CURVES: &str = "Lines are means over seeds; bands, or bars where there are many lines, reach from the lower to the upper \
-                      quartile of the seeds.";
+const CURVES: &str = "Lines are means over seeds. Bands, or bars where there are many lines, go from the lower to the upper \
+                      quartile over seeds.";
 
 /// What the lines of a panel are.
 #[derive(Clone, Copy)]
@@ -75,9 +75,9 @@ struct Panel {
 }
 
 /// Curves in the order in which their common key appears; axes along which nothing varies are left out.
-fn panels(subject: &Subject<'_>, rows: &[usize], key: impl Fn(&Curve) -> Option<String>) -> Vec<Panel> {
+fn panels(view: &StudyView<'_>, rows: &[usize], key: impl Fn(&Curve) -> Option<String>) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
-    for curve in curves(subject.table, rows, &[]) {
+    for curve in curves(view.table, rows, &[]) {
         let Some(key) = key(&curve) else { continue };
         match panels.iter_mut().find(|panel| panel.key == key) {
             Some(panel) => panel.curves.push(curve),
@@ -96,37 +96,37 @@ fn panels(subject: &Subject<'_>, rows: &[usize], key: impl Fn(&Curve) -> Option<
     panels
 }
 
-/// The value of *the* hyper-parameter in short form.
-pub fn first_value(point: &CurvePoint) -> String {
+/// The value of the hyper-parameter that varies, in short form.
+pub(crate) fn first_value(point: &CurvePoint) -> String {
     value_label(point.setting.values.first().map(|(_, value)| value))
 }
 
 impl Panel {
-    fn draw(&self, subject: &Subject<'_>, key: &str, by: By) -> Svg {
+    fn draw(&self, view: &StudyView<'_>, key: &str, by: By) -> Svg {
         let mut bands: Vec<Band> = self
             .curves
             .iter()
             .map(|curve| {
                 let (name, colour) = match by {
-                    By::Method => (&curve.method, subject.colour(&curve.method)),
+                    By::Method => (&curve.method, view.colour(&curve.method)),
                     By::Data => {
-                        let place = subject.data.iter().position(|data| *data == curve.data);
+                        let place = view.data.iter().position(|data| *data == curve.data);
                         (&curve.data, place.unwrap_or(0))
                     }
                 };
-                let points = curve.points.iter().filter_map(|point| self.point(subject, point, key));
+                let points = curve.points.iter().filter_map(|point| self.point(view, point, key));
                 Band { name: with_others(name, &curve.others), colour, points: points.collect() }
             })
             .collect();
         tell_apart(bands.iter_mut().map(|band| &mut band.colour));
         let parameter = self.curves.first().and_then(|curve| curve.key.as_deref()).map_or("", short_key);
-        bands::draw(&name(key), parameter, &self.values, "quartiles", &bands)
+        bands::draw(&label(key), parameter, &self.values, "quartiles", &bands)
     }
 
-    fn point(&self, subject: &Subject<'_>, point: &CurvePoint, key: &str) -> Option<BandPoint> {
+    fn point(&self, view: &StudyView<'_>, point: &CurvePoint, key: &str) -> Option<BandPoint> {
         let value = first_value(point);
         let place = self.values.iter().position(|known| *known == value)?;
-        let mut values = subject.values(&point.rows, key);
+        let mut values = view.values(&point.rows, key);
         values.retain(|value| value.is_finite());
         let five = FiveNumbers::of(&values)?;
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -140,9 +140,9 @@ impl Panel {
     }
 }
 
-/// Gives curves that share a colour different dashes: [`series_style`](crate::report::frame::series_style) dashes those whose
-/// place is beyond the colours.
-pub fn tell_apart<'a>(colours: impl Iterator<Item = &'a mut usize>) {
+/// Gives curves that share a colour different dashes: [`series_style`](crate::chart::frame::series_style) dashes those
+/// whose number is beyond the colours.
+pub(crate) fn tell_apart<'a>(colours: impl Iterator<Item = &'a mut usize>) {
     let mut used: Vec<usize> = Vec::new();
     for colour in colours {
         while used.contains(colour) {
@@ -153,22 +153,22 @@ pub fn tell_apart<'a>(colours: impl Iterator<Item = &'a mut usize>) {
 }
 
 /// A name with what else distinguishes it.
-pub fn with_others(name: &str, others: &str) -> String {
+pub(crate) fn with_others(name: &str, others: &str) -> String {
     if others.is_empty() { name.to_owned() } else { format!("{name}, {others}") }
 }
 
 /// A row for each setting of each method.
-fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Block {
-    let rows = subject.rows_on(data);
-    let found = groups(subject.table, &rows, &[Part::Method, Part::Setting]);
-    let title = if subject.data.len() > 1 {
+fn spread_over_seeds(view: &StudyView<'_>, data: &str, keys: &[String]) -> Block {
+    let rows = view.rows_on(data);
+    let found = groups(view.table, &rows, &[Part::Method, Part::Setting]);
+    let title = if view.data.len() > 1 {
         format!("Spread over seeds on {data}")
     } else {
         "Spread over seeds".to_owned()
     };
     if found.len() > MOST_SETTINGS {
-        return Block::Words(format!(
-            "{title}: {} settings are too many for a figure; the table of settings has them all.",
+        return Block::Paragraph(format!(
+            "{title}: {} settings are too many for a figure; the table of all settings has them.",
             found.len()
         ));
     }
@@ -176,17 +176,17 @@ fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Bloc
         .iter()
         .map(|key| {
             let mut last = "";
-            let rows: Vec<Group> = found
+            let rows: Vec<BoxGroup> = found
                 .iter()
-                .zip(distributions(subject.table, &found, key))
+                .zip(distributions(view.table, &found, key))
                 .map(|(group, distribution)| {
                     let (method, setting) = (group.labels[0].as_str(), group.labels[1].as_str());
                     let begins = method != last;
                     last = method;
                     let name = format!("{method} {setting}");
-                    let published = subject.published(data, method, key);
+                    let published = view.published(data, method, key);
                     let same = published.into_iter().filter(|other| other.setting == setting);
-                    Group {
+                    BoxGroup {
                         label: Some(if begins || setting.is_empty() {
                             name.clone()
                         } else {
@@ -194,19 +194,19 @@ fn spread_over_seeds(subject: &Subject<'_>, data: &str, keys: &[String]) -> Bloc
                         }),
                         name,
                         values: distribution.values,
-                        colour: subject.colour(method),
+                        colour: view.colour(method),
                         begins,
                         published: same.map(|other| (other.source, other.mean.mean)).collect(),
                     }
                 })
                 .collect();
-            box_plot::draw(&name(key), axis(key), &rows)
+            box_plot::draw(&label(key), axis_title(key), &rows)
         })
         .collect();
     Block::charts(
         "spread-over-seeds",
         title,
-        "Each row is one setting, whose runs differ in nothing but the seed.",
+        "Each row is one setting; its runs differ only in the seed.",
         charts,
     )
 }

@@ -1,61 +1,61 @@
-//! Results from elsewhere beside the study's own.
+//! Published results beside the study's own.
 
 use super::best::with_deviation;
 use super::chapter::{Block, Cell, Chapter, TextTable};
-use super::names::{counted, listed, name};
-use super::subject::{Published, Subject};
-use crate::report::labelled::{self, Axes, LabelledPoint, LabelledSeries};
-use crate::report::svg::Svg;
-use crate::study::analysis::groups::{Group, Part, groups};
-use crate::study::analysis::settings::value_label;
-use crate::study::analysis::statistics::Mean;
+use crate::labels::{listed, label};
+use crate::numbers::counted;
+use super::view::{Published, StudyView};
+use crate::chart::labelled_points::{self, AxisTitles, LabelledPoint, LabelledSeries};
+use crate::chart::svg::Svg;
+use unbraid_study::analysis::groups::{Group, Part, groups};
+use unbraid_study::analysis::settings::value_label;
+use unbraid_study::analysis::statistics::Mean;
 
-/// Settings that both have, side by side. Nothing if nothing was imported.
-pub fn chapter(subject: &Subject<'_>) -> Option<Chapter> {
-    let sources = subject.table.sources();
+/// Settings that both have, side by side. `None` if nothing was imported.
+pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
+    let sources = view.table.sources();
     if sources.is_empty() {
         return None;
     }
-    let keys = subject.headlines_and_reconstruction();
+    let keys = view.headlines_and_reconstruction();
     let mut blocks = Vec::new();
-    for data in &subject.data {
-        let rows = subject.rows_on(data);
-        let own = groups(subject.table, &rows, &[Part::Method, Part::Setting]);
+    for data in &view.data {
+        let rows = view.rows_on(data);
+        let own = groups(view.table, &rows, &[Part::Method, Part::Setting]);
         let pairs: Vec<(String, Vec<Pair>)> =
-            keys.iter().map(|key| (key.clone(), pairs(subject, data, &own, key))).collect();
+            keys.iter().map(|key| (key.clone(), pairs(view, data, &own, key))).collect();
         if pairs.iter().all(|(_, pairs)| pairs.is_empty()) {
             continue;
         }
-        let on = if subject.data.len() > 1 { format!(" on {data}") } else { String::new() };
+        let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
         let charts = pairs
             .iter()
             .filter(|(_, pairs)| !pairs.is_empty())
-            .map(|(key, pairs)| chart(subject, key, pairs));
+            .map(|(key, pairs)| chart(view, key, pairs));
         blocks.push(Block::charts(
             "ours-and-published",
             format!("The same settings{on}"),
             "Each point is a setting that both have; bars are 95 % confidence intervals of this study's mean. Where both \
-             agree, the number on the axis below is the number on the left.",
+             agree, a point has the same value on both axes.",
             charts.collect(),
         ));
         blocks.push(Block::Table(
-            format!("Both in numbers{on}: this study, and published below"),
+            format!("This study, with published values below{on}"),
             table(&pairs, sources.len()),
         ));
     }
-    let read = counted(subject.table.select(|row| row.source.is_some()).len(), "row");
+    let read = counted(view.table.select(|row| row.source.is_some()).len(), "row");
     let mut introduction = format!("{read} from {}.", listed(&sources));
     introduction.push_str(if blocks.is_empty() {
-        " None is of a data set, a method and a hyper-parameter that this study has too, by name, so that there is nothing to \
-         put side by side."
+        " None has the names of a data set, a method and a hyper-parameter of this study, so there is nothing to compare."
     } else {
-        " Published means of a method are also drawn as diamonds in the box plots above. Other networks, other data and \
-         other training make other numbers; compare orders rather than digits."
+        " Published means are also drawn as diamonds in the box plots above. Networks, data and training differ, so compare \
+         the order of methods rather than the values."
     });
-    Some(Chapter { id: "imported", heading: "Beside results from elsewhere", introduction, blocks })
+    Some(Chapter { id: "imported", heading: "Comparison with published results", introduction, blocks })
 }
 
-/// One setting, here and there.
+/// One setting, in this study and published.
 struct Pair {
     method: String,
     setting: String,
@@ -65,13 +65,13 @@ struct Pair {
     other: Published,
 }
 
-fn pairs(subject: &Subject<'_>, data: &str, own: &[Group], key: &str) -> Vec<Pair> {
+fn pairs(view: &StudyView<'_>, data: &str, own: &[Group], key: &str) -> Vec<Pair> {
     let mut found = Vec::new();
     for group in own {
         let [method, setting] = group.labels.as_slice() else { continue };
-        let Some(own) = Mean::of(&subject.values(&group.rows, key)) else { continue };
+        let Some(own) = Mean::of(&view.values(&group.rows, key)) else { continue };
         let value = group.setting.as_ref().and_then(|setting| setting.values.first()).map(|(_, value)| value);
-        let published = subject.published(data, method, key);
+        let published = view.published(data, method, key);
         found.extend(published.into_iter().filter(|other| other.setting == *setting).map(|other| Pair {
             method: method.clone(),
             setting: setting.clone(),
@@ -83,7 +83,7 @@ fn pairs(subject: &Subject<'_>, data: &str, own: &[Group], key: &str) -> Vec<Pai
     found
 }
 
-fn chart(subject: &Subject<'_>, key: &str, pairs: &[Pair]) -> Svg {
+fn chart(view: &StudyView<'_>, key: &str, pairs: &[Pair]) -> Svg {
     let mut series: Vec<LabelledSeries> = Vec::new();
     for pair in pairs {
         let point = LabelledPoint {
@@ -91,22 +91,22 @@ fn chart(subject: &Subject<'_>, key: &str, pairs: &[Pair]) -> Svg {
             y: pair.own.mean,
             interval: pair.own.confidence(),
             label: pair.value.clone(),
-            words: pair.other.source.clone(),
+            note: pair.other.source.clone(),
         };
         match series.iter_mut().find(|series| series.name == pair.method) {
             Some(series) => series.points.push(point),
             None => series.push(LabelledSeries {
                 name: pair.method.clone(),
-                colour: subject.colour(&pair.method),
+                colour: view.colour(&pair.method),
                 points: vec![point],
                 joined: true,
             }),
         }
     }
-    labelled::draw(Axes { vertical: &name(key), horizontal: "published" }, &series)
+    labelled_points::draw(AxisTitles { vertical: &label(key), horizontal: "published" }, &series)
 }
 
-/// A row for each setting and source, a column for each number: ours, and below it theirs.
+/// A row for each setting and source, a column for each score: our value, and the published one below it.
 fn table(pairs: &[(String, Vec<Pair>)], sources: usize) -> TextTable {
     let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
     for (column, (_, pairs)) in pairs.iter().enumerate() {
@@ -128,6 +128,6 @@ fn table(pairs: &[(String, Vec<Pair>)], sources: usize) -> TextTable {
     for (_, cells) in &mut rows {
         cells.resize(pairs.len(), Cell::plain("–"));
     }
-    let columns = pairs.iter().map(|(key, _)| name(key));
-    TextTable { columns: std::iter::once("Setting".to_owned()).chain(columns).collect(), rows, words: false }
+    let columns = pairs.iter().map(|(key, _)| label(key));
+    TextTable { columns: std::iter::once("Setting".to_owned()).chain(columns).collect(), rows, is_text: false }
 }

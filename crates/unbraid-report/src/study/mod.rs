@@ -1,24 +1,23 @@
-//! The page of a study: the analyses of [`study::analysis`](crate::study::analysis) drawn with the charts of
-//! [`report`](super). One file for each family of figures; each names the figures of the papers that it repeats.
+//! The page of a study (a hyper-parameter sweep): the analyses of [`unbraid_study::analysis`] drawn as charts and tables.
+//! One file for each family of figures; each names the figures of the papers that it follows.
 //!
-//! * [`page`] puts the chapters together; [`chapter`] is what they are made of; [`subject`] is what they are about.
-//! * [`findings`], [`overview`]: what the study says, and what it is.
+//! * [`page`] puts the chapters together; [`chapter`] is what they are made of; [`view`] is the table that they draw.
+//! * [`findings`], [`overview`]: what the study found, and what it consists of.
 //! * [`scores`], [`hyper_parameters`], [`trade_off`], [`best`], [`variance`], [`correlations`], [`downstream`],
-//!   [`sparsity`], [`choice`], [`imported`]: the figures and tables.
+//!   [`sparsity`], [`model_selection`], [`imported`]: the figures and tables.
 
-pub mod best;
-pub mod chapter;
-pub mod choice;
-pub mod correlations;
-pub mod downstream;
-pub mod findings;
-pub mod hyper_parameters;
-pub mod imported;
-mod names;
-pub mod overview;
-pub mod page;
-pub mod scores;
-pub mod sparsity;
-pub mod subject;
-pub mod trade_off;
-pub mod variance;
+mod best;
+mod chapter;
+mod model_selection;
+mod correlations;
+mod downstream;
+mod findings;
+mod hyper_parameters;
+mod imported;
+mod overview;
+pub(crate) mod page;
+mod scores;
+mod sparsity;
+mod trade_off;
+mod variance;
+mod view;

@@ -1,7 +1,8 @@
-//! Where traversals begin: the middle of the prior, and how far each unit goes.
+//! The prior in numbers: its middle, the range that traversals go over, and its density.
 
-use super::Run;
-use ndarray::Array2;
+use super::trained::{Run, floats};
+use burn::tensor::{Tensor, TensorData};
+use ndarray::{Array2, ArrayRef, Ix2};
 
 /// The share of the prior on either side that a traversal leaves out: that of a standard normal prior below -3, so that its
 /// traversals go from -3 to 3.
@@ -28,4 +29,34 @@ impl Run {
     pub fn range_of(&self, unit: usize) -> (f64, f64) {
         (self.prior().quantile(unit, TAIL), self.prior().quantile(unit, 1.0 - TAIL))
     }
+
+    /// p(z_i) of a continuous unit at some values: the density of its marginal under the prior.
+    ///
+    /// # Panics
+    /// If there is no such unit.
+    pub fn prior_densities(&self, unit: usize, values: &[f64]) -> Vec<f64> {
+        let units = self.units();
+        assert!(unit < units, "unit {unit} of {units}");
+        let rows = Array2::from_shape_fn((values.len(), units), |(row, _)| values[row]);
+        let densities = exponentials(self.prior().log_density_of_units(self.tensor(&rows)));
+        densities.chunks_exact(units).map(|row| row[unit]).collect()
+    }
+
+    /// p(z) of all continuous units together, at each row of `[points, units]`.
+    ///
+    /// # Panics
+    /// If there is not one column for each continuous unit.
+    pub fn joint_prior_densities(&self, points: &ArrayRef<f64, Ix2>) -> Vec<f64> {
+        assert_eq!(points.ncols(), self.units(), "one column for each continuous unit");
+        exponentials(self.prior().log_density(self.tensor(points)))
+    }
+
+    fn tensor(&self, rows: &ArrayRef<f64, Ix2>) -> Tensor<2> {
+        let values: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
+        Tensor::from_data(TensorData::new(values, [rows.nrows(), rows.ncols()]), self.network().device())
+    }
+}
+
+fn exponentials<const D: usize>(logarithms: Tensor<D>) -> Vec<f64> {
+    floats(logarithms).into_iter().map(|value| f64::from(value).exp()).collect()
 }

@@ -326,6 +326,6 @@ impl Run {
 }
 
 /// The values of a tensor.
-fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+pub(super) fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec().expect("all tensors are in single precision")
 }

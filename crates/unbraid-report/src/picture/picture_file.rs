@@ -1,0 +1,119 @@
+//! A picture whose file name says whether it moves.
+
+use super::animation::Animation;
+use super::canvas::Canvas;
+use super::gallery::{Gallery, ImageRow};
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use unbraid::data::ImageShape;
+use unbraid::files::{Existing, probe_output};
+
+/// A picture file to write: PNG, or GIF for an animation.
+///
+/// It is created before the images are computed, so that a wrong path fails at once.
+///
+/// ```
+/// use ndarray::Array4;
+/// use unbraid::files::Existing;
+/// use unbraid_report::{ImageRow, PictureFile};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("strip.gif");
+/// let file = PictureFile::new(&path, Existing::Keep)?;
+/// let rows = vec![ImageRow::new("unit 3", Array4::zeros((5, 64, 64, 1)))];
+/// file.draw(rows, Vec::new(), "Traversal")?;
+/// assert!(file.is_animation() && path.is_file());
+/// # Ok::<(), unbraid_report::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PictureFile {
+    path: PathBuf,
+    animated: bool,
+    existing: Existing,
+}
+
+impl PictureFile {
+    /// A path that ends in `.png`, or in `.gif` for an animation.
+    ///
+    /// # Errors
+    /// If it has another extension, exists and is to be kept, or cannot be written.
+    pub fn new(path: &Path, existing: Existing) -> Result<Self> {
+        let expected = "a name that ends in .png, or in .gif for a moving picture";
+        let wrong = || Error::FileName { path: path.to_owned(), expected };
+        let extension = path.extension().ok_or_else(wrong)?.to_ascii_lowercase();
+        let animated = match extension.to_str() {
+            Some("png") => false,
+            Some("gif") => true,
+            Some(_) | None => return Err(wrong()),
+        };
+        probe_output(path, existing)?;
+        Ok(Self { path: path.to_owned(), animated, existing })
+    }
+
+    /// A path that ends in `.png`.
+    ///
+    /// # Errors
+    /// As [`PictureFile::new`].
+    pub fn still(path: &Path, existing: Existing) -> Result<Self> {
+        let file = Self::new(path, existing)?;
+        if file.animated {
+            return Err(Error::FileName { path: file.path, expected: "a name that ends in .png" });
+        }
+        Ok(file)
+    }
+
+    /// Whether it is an animation.
+    pub fn is_animation(&self) -> bool {
+        self.animated
+    }
+
+    /// Draws rows of images: below each other under a title, or as an animation in which all rows play at once.
+    ///
+    /// # Errors
+    /// If it cannot be encoded or written.
+    ///
+    /// # Panics
+    /// If images differ in size.
+    pub fn draw(&self, rows: Vec<ImageRow>, captions: Vec<String>, title: &str) -> Result {
+        if self.animated {
+            return Animation::of_rows(&rows).save(&self.path, self.existing);
+        }
+        let columns = rows.iter().map(ImageRow::count).max().unwrap_or(0).max(1);
+        Gallery { columns, rows, captions }.draw(title).save(&self.path, self.existing)
+    }
+
+    /// Writes one image as it is, pixel for pixel.
+    ///
+    /// # Errors
+    /// If it cannot be encoded or written.
+    ///
+    /// # Panics
+    /// If `pixels` is not one image of `shape`.
+    pub fn save_image(&self, shape: ImageShape, pixels: &[f32]) -> Result {
+        Canvas::of_image(shape, pixels).save(&self.path, self.existing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_extensions_are_refused() {
+        let message = |name: &str| PictureFile::new(Path::new(name), Existing::Keep).unwrap_err().to_string();
+        for name in ["a.jpg", "a"] {
+            assert_eq!(
+                message(name),
+                format!("{name}: expected a name that ends in .png, or in .gif for a moving picture")
+            );
+        }
+        assert_eq!(message("no/such/a.png"), "no/such/a.png: its directory does not exist");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.GIF");
+        assert!(PictureFile::new(&path, Existing::Keep).unwrap().is_animation());
+        assert_eq!(
+            PictureFile::still(&path, Existing::Keep).unwrap_err().to_string(),
+            format!("{}: expected a name that ends in .png", path.display())
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! `metrics.jsonl` as curves.
+
+use crate::chart::lines::{self, Series};
+use crate::chart::svg::Svg;
+use crate::error::{Error, Result};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::path::Path;
+use unbraid::run::{loss_rank, unit_of_loss};
+
+/// The losses that were logged while a run trained.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct History {
+    steps: Vec<f64>,
+    /// Each key without `train/`, with a value for each step; NaN where a row lacks it.
+    columns: Vec<(String, Vec<f64>)>,
+}
+
+/// What is wrong with a row.
+#[derive(Debug)]
+enum RowError {
+    NotJson(serde_json::Error),
+    NoStep,
+}
+
+impl History {
+    /// Reads a file; one that is missing has no rows, and a last row that is still being written does not count.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has a row that is not a JSON object with a step.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(unbraid::Error::io(path, "read it")(error).into()),
+        };
+        Self::parse(&text).map_err(|(line, error)| match error {
+            RowError::NotJson(source) => Error::LogRow { path: path.to_owned(), line, source },
+            RowError::NoStep => Error::LogStep { path: path.to_owned(), line },
+        })
+    }
+
+    /// Fails with the number of the first wrong line, counted from 1.
+    fn parse(text: &str) -> Result<Self, (usize, RowError)> {
+        let mut rows: Vec<Map<String, Value>> = Vec::new();
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            match serde_json::from_str::<Map<String, Value>>(line) {
+                Ok(row) if row.get("step").is_some_and(Value::is_number) => rows.push(row),
+                _ if !line.ends_with('\n') => {}
+                Ok(_) => return Err((number + 1, RowError::NoStep)),
+                Err(error) => return Err((number + 1, RowError::NotJson(error))),
+            }
+        }
+        let keys: BTreeSet<&String> =
+            rows.iter().flat_map(Map::keys).filter(|key| key.starts_with("train/")).collect();
+        let number =
+            |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let mut columns: Vec<(String, Vec<f64>)> = keys
+            .into_iter()
+            .map(|key| (key["train/".len()..].to_owned(), rows.iter().map(|row| number(row, key)).collect()))
+            .collect();
+        columns.sort_by_cached_key(|(name, _)| loss_rank(name));
+        Ok(Self { steps: rows.iter().map(|row| number(row, "step")).collect(), columns })
+    }
+
+    /// Whether nothing was logged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty() || self.columns.is_empty()
+    }
+
+    /// The last value of a key, such as `kl`.
+    pub(crate) fn last(&self, key: &str) -> Option<f64> {
+        self.columns.iter().find(|(name, _)| name == key).and_then(|(_, values)| values.last().copied())
+    }
+
+    /// The names of the losses: everything but the KL divergences of single units, the total first.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str()).filter(|name| unit_of_loss(name).is_none())
+    }
+
+    /// One curve by its name.
+    pub(crate) fn series(&self, key: &str, name: &str) -> Option<Series> {
+        let (_, values) = self.columns.iter().find(|(column, _)| column == key)?;
+        let points = self.steps.iter().copied().zip(values.iter().copied()).collect();
+        Some(Series { name: name.to_owned(), points })
+    }
+
+    /// A chart for each loss, and one for the KL divergences of all units (Dupont 2018, Fig. 7).
+    pub(crate) fn charts(&self) -> Vec<Svg> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let one = |name: &str| Some(lines::draw(name, "step", &[self.series(name, name)?]));
+        let units: Vec<Series> =
+            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_of_loss(name)?)).collect();
+        let divergences = (!units.is_empty()).then(|| lines::draw("KL of each unit", "step", &units));
+        self.losses().filter_map(one).chain(divergences).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = r#"{"step":10,"train/kl_unit/10":0.5,"train/kl_unit/2":0.25,"train/kl":3,"train/loss":9,"train/tc":1,"images_per_second":5}
+{"step":20,"train/kl_unit/10":0.4,"train/kl_unit/2":0.2,"train/kl":2,"train/loss":8,"train/reconstruction":6,"images_per_second":5}
+{"step":30,"train/kl":"#;
+
+    #[test]
+    fn columns_are_in_order_and_gaps_are_no_numbers() {
+        let history = History::parse(ROWS).unwrap();
+        assert_eq!(history.steps, [10.0, 20.0], "the row being written does not count");
+        let names: Vec<&str> = history.columns.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["loss", "reconstruction", "kl", "tc", "kl_unit/2", "kl_unit/10"]);
+        assert_eq!(history.losses().collect::<Vec<_>>(), ["loss", "reconstruction", "kl", "tc"]);
+        assert_eq!(history.last("kl"), Some(2.0));
+        assert!(history.series("reconstruction", "r").unwrap().points[0].1.is_nan());
+        assert_eq!(history.charts().len(), 5);
+    }
+
+    #[test]
+    fn a_damaged_row_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("metrics.jsonl");
+        let message = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            unbraid::error_chain(&History::read(&path).unwrap_err())
+        };
+        assert_eq!(
+            message("{\"step\":1}\nnonsense\n{\"step\":2}\n"),
+            format!("{}, line 2: expected a JSON object: expected ident at line 1 column 2", path.display())
+        );
+        assert_eq!(
+            message("{\"loss\":1}\n"),
+            format!("{}, line 1: found no `step`, expected one in every row", path.display())
+        );
+        assert!(History::parse("").unwrap().is_empty());
+        assert!(History::read(Path::new("no/such/file")).unwrap().is_empty());
+    }
+}
