@@ -11,7 +11,7 @@ pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<unbraid_study::Error>() {
         return of_study(error);
     }
-    None
+    error.downcast_ref::<unbraid_report::Error>().and_then(of_report)
 }
 
 fn of_library(error: &Error) -> Option<String> {
@@ -52,4 +52,49 @@ fn of_library(error: &Error) -> Option<String> {
 
 fn checkpoint_name(checkpoint: Option<&(std::path::PathBuf, u64)>) -> String {
     checkpoint.map_or_else(|| "none".to_owned(), |(path, step)| format!("{} of step {step}", path.display()))
+}
+
+fn of_study(error: &unbraid_study::Error) -> Option<String> {
+    use unbraid_study::Error;
+    let hint = match error {
+        Error::Library(error) => return of_library(error),
+        Error::NotAStudy { .. } => "`unbraid study new` creates one".to_owned(),
+        Error::StudyExists { .. } => {
+            "edit its study.toml and run `unbraid study plan` again, or take another directory".to_owned()
+        }
+        Error::NotPlanned { path } => format!("unbraid study plan {} writes it", path.display()),
+        Error::UnknownPreset { suggestion: None, .. } => "`unbraid study presets` lists them".to_owned(),
+        Error::VariedKey { .. } => "leave out that --set, then change its list in study.toml".to_owned(),
+        Error::DamagedManifest { .. } => {
+            "`unbraid study plan` rewrites the manifest and keeps finished runs".to_owned()
+        }
+        Error::ForeignRuns { .. } => {
+            "plan another study in another directory; --force plans it here and leaves those runs alone"
+                .to_owned()
+        }
+        Error::TableName { .. } => "--name gives it another one".to_owned(),
+        Error::ArrayLimit { .. } => "--runs-per-task puts more runs into fewer tasks".to_owned(),
+        Error::NoSbatch => {
+            "--engine print gives command lines for any other scheduler; unbraid study run trains here"
+                .to_owned()
+        }
+        Error::PartlySubmitted { .. } => {
+            "the same command later submits the rest, and skips what is queued".to_owned()
+        }
+        // Errors without a hint; the list of the crate's errors is open.
+        _ => return None,
+    };
+    Some(hint)
+}
+
+fn of_report(error: &unbraid_report::Error) -> Option<String> {
+    use unbraid_report::Error;
+    let hint = match error {
+        Error::Library(error) => return of_library(error),
+        Error::DirectoryNotEmpty { .. } => "--overwrite writes into it all the same",
+        Error::TooManyImages { .. } => "a name that ends in .npz, or a directory, takes any number",
+        // Errors without a hint; the list of the crate's errors is open.
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }

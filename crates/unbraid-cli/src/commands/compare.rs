@@ -1,18 +1,15 @@
 //! `unbraid compare`: several runs side by side.
 
 use super::configuration::ComputeArgs;
-use crate::error::{Outcome, usage};
-use unbraid::files::{self, Existing, print};
-use unbraid_report::comparison::Comparison;
-use unbraid_report::gallery::Gallery;
-use unbraid_report::subject::Subject;
-use unbraid_report::{comparison_page, document, image_figures};
-use unbraid::Run;
-use crate::terminal::{Terminal, log_line};
+use crate::error::Outcome;
+use crate::format::{TableFormat, pretty_json, print};
+use crate::terminal::Terminal;
 use clap::Args;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
-use unbraid::data::{DataSet, DataSpec};
+use unbraid::Run;
+use unbraid::files::Existing;
+use unbraid_report::{Comparison, check_page};
 
 /// Arguments of `unbraid compare`.
 #[derive(Args, Debug)]
@@ -36,9 +33,6 @@ pub(crate) struct CompareArgs {
     quiet: bool,
 }
 
-/// Images that decide the order of the units.
-const IMAGES: usize = 1000;
-
 /// Compares runs, prints the numbers, and writes the page if asked to.
 ///
 /// # Errors
@@ -47,17 +41,14 @@ pub(crate) fn run(args: &CompareArgs) -> Outcome {
     let compute = args.compute.prepare()?;
     let existing = Existing::from_flag(args.overwrite);
     if let Some(out) = &args.out {
-        document::check_page(out, existing)?;
+        check_page(out, existing)?;
     }
     let runs = args.runs.iter().map(|path| compute.open(path, None)).collect::<Outcome<Vec<Run>>>()?;
-    let comparison = Comparison::read(&runs)?;
+    let comparison = Comparison::new(&runs)?;
     if let Some(out) = &args.out {
-        let traversals = compute.run(|| traversals(&runs, args.quiet));
-        let html = comparison_page::write(&comparison, &traversals)?;
-        files::write(out, existing, |file| file.write_all(html.as_bytes()))?;
-        if !args.quiet {
-            log_line(&format!("written to {}", out.display()));
-        }
+        let terminal = Terminal::new(args.quiet);
+        compute.run(|| comparison.write_page(out, existing, &terminal))?;
+        terminal.log(&format!("wrote {}", out.display()));
     }
     let piped = if std::io::stdout().is_terminal() { TableFormat::Table } else { TableFormat::Csv };
     print(&match args.format.unwrap_or(piped) {
@@ -65,32 +56,4 @@ pub(crate) fn run(args: &CompareArgs) -> Outcome {
         TableFormat::Csv => comparison.as_csv(),
         TableFormat::Json => pretty_json(&comparison.as_json())?,
     })
-}
-
-/// The traversals of each run, or why there are none: the numbers of a run can be compared without its data.
-fn traversals(runs: &[Run], quiet: bool) -> Vec<Result<Gallery, String>> {
-    let progress = Terminal::new(quiet);
-    let mut opened: Vec<(&DataSpec, Box<dyn DataSet>)> = Vec::new();
-    let mut drawn = Vec::new();
-    for run in runs {
-        let spec = &run.config().data;
-        // Runs usually share their data, which need not be read again.
-        let place = match opened.iter().position(|(known, _)| *known == spec) {
-            Some(place) => Ok(place),
-            None => unbraid::data::open(spec, &progress).map(|data| {
-                opened.push((spec, data));
-                opened.len() - 1
-            }),
-        };
-        let gallery = place.map_err(Failure::from).and_then(|place| {
-            let data = opened[place].1.as_ref();
-            if data.shape().values() == 2 {
-                return Err(usage("the data has no images"));
-            }
-            let subject = Subject::new(run, data, IMAGES, &progress)?;
-            image_figures::traversal(&subject, &subject.codes(1))
-        });
-        drawn.push(gallery.map_err(|failure| failure.to_string()));
-    }
-    drawn
 }

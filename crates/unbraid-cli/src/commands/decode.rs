@@ -2,9 +2,9 @@
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
 use unbraid::inference::codes_input;
-use unbraid::inference::images_output::Target;
+use unbraid_report::ImageOutput;
 use crate::error::Outcome;
-use unbraid_report::sheet::thousands;
+use unbraid_report::thousands;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(crate) struct DecodeArgs {
 /// # Errors
 /// If the run, the codes or the output are wrong.
 pub(crate) fn run(args: &DecodeArgs) -> Outcome {
-    let target = Target::new(&args.output, args.overwrite.existing())?;
+    let target = ImageOutput::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let latents = codes_input::read(run, &args.codes)?;
         let title = format!("{}: {} decoded", args.model.name(), thousands(latents.nrows()));

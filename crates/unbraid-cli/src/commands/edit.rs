@@ -2,11 +2,10 @@
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
 use unbraid::inference::Assignment;
-use unbraid::inference::strip::PictureFile;
+use unbraid_report::PictureFile;
 use crate::error::Outcome;
-use unbraid_report::gallery::Row;
+use unbraid_report::ImageRow;
 use clap::Args;
-use ndarray::Array4;
 use std::path::PathBuf;
 
 /// Arguments of `unbraid edit`.
@@ -46,14 +45,13 @@ pub(crate) fn run(args: &EditArgs) -> Outcome {
         let image = run.read_image(&args.image)?;
         let edited = run.edit(&image, &args.set)?;
         if args.compare {
-            let row = |label: &str, images: Array4<f32>| Row {
-                label: label.to_owned(),
-                note: String::new(),
-                images,
-            };
             let reconstruction = run.reconstruct(&image)?;
             let rows =
-                vec![row("original", image), row("reconstruction", reconstruction), row("edited", edited)];
+                vec![
+                ImageRow::new("original", image),
+                ImageRow::new("reconstruction", reconstruction),
+                ImageRow::new("edited", edited),
+            ];
             file.draw(rows, Vec::new(), &args.model.name())?;
         } else {
             let pixels: Vec<f32> = edited.iter().copied().collect();

@@ -3,7 +3,7 @@
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
 use unbraid::inference::codes_table;
 use crate::error::{Outcome, usage};
-use unbraid::files::{probe_output, write_made};
+use unbraid::files::{ContentError, probe_output, write_computed};
 use clap::Args;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -49,12 +49,17 @@ pub(crate) fn run(args: &EncodeArgs) -> Outcome {
         let data = args.input.open(run, &progress)?;
         let Some(path) = &args.output else {
             let out = BufWriter::new(std::io::stdout());
-            return Ok(codes_table::write_csv(run, data.as_ref(), out, &progress)?);
+            return codes_table::write_csv(run, data.as_ref(), out, &progress).map_err(|error| match error {
+                ContentError::Write(error) => {
+                    anyhow::Error::from(error).context("cannot write to standard output")
+                }
+                ContentError::Compute(error) => error.into(),
+            });
         };
         if is_npz {
             codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?;
         } else {
-            write_made(path, existing, |file| codes_table::write_csv(run, data.as_ref(), file, &progress))?;
+            write_computed(path, existing, |file| codes_table::write_csv(run, data.as_ref(), file, &progress))?;
         }
         wrote(&args.model, path);
         Ok(())

@@ -1,9 +1,9 @@
 //! `unbraid interpolate`: the way from one image to another.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::strip::PictureFile;
+use unbraid_report::PictureFile;
 use crate::error::Outcome;
-use unbraid_report::gallery::Row;
+use unbraid_report::ImageRow;
 use unbraid::model::steps;
 use clap::Args;
 use ndarray::{Axis, concatenate};
@@ -48,12 +48,12 @@ pub(crate) fn run(args: &InterpolateArgs) -> Outcome {
         let ends = (run.codes_of(&first)?, run.codes_of(&last)?);
         let mut images = run.interpolate(&ends.0.row(0), &ends.1.row(0), count)?;
         let mut captions = Vec::new();
-        if !file.moves() {
+        if !file.is_animation() {
             images = concatenate![Axis(0), first, images, last];
             let way = steps((0.0, 1.0), count).into_iter().map(|share| format!("{share:.2}"));
             captions = ["A".to_owned()].into_iter().chain(way).chain(["B".to_owned()]).collect();
         }
-        let row = Row { label: String::new(), note: String::new(), images };
+        let row = ImageRow::new("", images);
         file.draw(vec![row], captions, &format!("{}: interpolation", args.model.name()))?;
         wrote(&args.model, &args.output);
         Ok(())

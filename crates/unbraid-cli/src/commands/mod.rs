@@ -8,7 +8,6 @@ pub(crate) mod decode;
 pub(crate) mod edit;
 pub(crate) mod encode;
 pub(crate) mod evaluate;
-mod finish;
 pub(crate) mod interpolate;
 pub(crate) mod measure;
 mod model;

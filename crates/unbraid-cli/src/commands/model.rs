@@ -80,11 +80,11 @@ pub(crate) struct InputArgs {
 impl InputArgs {
     /// Opens them.
     pub(super) fn open(&self, run: &Run, progress: &Terminal) -> Outcome<Box<dyn DataSet>> {
-        match (&self.data, self.image.as_slice()) {
-            (Some(spec), _) => input::open(run, spec, progress),
-            (None, []) => input::open_own(run, progress),
-            (None, files) => input::open_images(run, files),
-        }
+        Ok(match (&self.data, self.image.as_slice()) {
+            (Some(spec), _) => input::open(run, spec, progress)?,
+            (None, []) => input::open_own(run, progress)?,
+            (None, files) => input::open_images(run, files)?,
+        })
     }
 
     /// Whether they are single files.

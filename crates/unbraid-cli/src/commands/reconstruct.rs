@@ -2,11 +2,10 @@
 
 use super::model::{CorruptArgs, InputArgs, ModelArgs, OverwriteArgs, wrote};
 use unbraid::inference::input;
-use unbraid::inference::strip::PictureFile;
+use unbraid_report::PictureFile;
 use crate::error::Outcome;
-use unbraid_report::gallery::Row;
+use unbraid_report::ImageRow;
 use clap::Args;
-use ndarray::Array4;
 use rand::seq::SliceRandom;
 use std::path::PathBuf;
 use unbraid::data::random::Stream;
@@ -57,11 +56,9 @@ pub(crate) fn run(args: &ReconstructArgs) -> Outcome {
         let corrupted = args.corrupt.apply(&originals, args.seed);
         let reconstructions = run.reconstruct(corrupted.as_ref().unwrap_or(&originals))?;
         let difference = (&originals - &reconstructions).mapv(f32::abs);
-        let row =
-            |label: &str, images: Array4<f32>| Row { label: label.to_owned(), note: String::new(), images };
-        let mut rows = vec![row("original", originals)];
-        rows.extend(corrupted.map(|corrupted| row("corrupted", corrupted)));
-        rows.extend([row("reconstruction", reconstructions), row("difference", difference)]);
+        let mut rows = vec![ImageRow::new("original", originals)];
+        rows.extend(corrupted.map(|corrupted| ImageRow::new("corrupted", corrupted)));
+        rows.extend([ImageRow::new("reconstruction", reconstructions), ImageRow::new("difference", difference)]);
         file.draw(rows, Vec::new(), &format!("{}: reconstructions", args.model.name()))?;
         wrote(&args.model, &args.output);
         Ok(())

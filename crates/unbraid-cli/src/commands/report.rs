@@ -8,7 +8,7 @@ use clap::Args;
 use std::path::PathBuf;
 use unbraid::files::Existing;
 use unbraid::run::RunData;
-use unbraid_report::{check_page, write_report};
+use unbraid_report::{check_page, write_run_report};
 
 /// Arguments of `unbraid report`.
 #[derive(Args, Debug)]
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ReportArgs) -> Outcome {
     let terminal = Terminal::new(args.quiet);
     let page = compute.run(|| -> Outcome<PathBuf> {
         let RunData { data, .. } = run.open_data(&terminal)?;
-        Ok(write_report(&run, data.as_ref(), &terminal)?)
+        Ok(write_run_report(&run, data.as_ref(), &terminal)?)
     })?;
     if !run.paths().scores().exists() {
         terminal.log(&format!("the report has no scores yet\nhint: unbraid evaluate {}", args.run.display()));

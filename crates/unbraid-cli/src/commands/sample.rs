@@ -1,9 +1,9 @@
 //! `unbraid sample`: new images from the prior.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::images_output::Target;
+use unbraid_report::ImageOutput;
 use crate::error::Outcome;
-use unbraid_report::sheet::thousands;
+use unbraid_report::thousands;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ fn class(text: &str) -> Result<(usize, usize), String> {
 /// # Errors
 /// If the run, a class or the output are wrong.
 pub(crate) fn run(args: &SampleArgs) -> Outcome {
-    let target = Target::new(&args.output, args.overwrite.existing())?;
+    let target = ImageOutput::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let count = args.count as usize;
         let latents = run.draw_latents_in(count, args.seed, &args.category)?;

@@ -1,12 +1,13 @@
 //! `unbraid traverse`: what each latent unit does.
 
 use super::model::{CorruptArgs, ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::strip::PictureFile;
+use unbraid_report::PictureFile;
 use crate::error::{Outcome, usage};
-use unbraid_report::gallery::Row;
+use unbraid_report::ImageRow;
 use unbraid::model::{Unit, steps};
 use unbraid::Run;
 use clap::Args;
+use std::str::FromStr;
 use ndarray::Array2;
 use std::path::PathBuf;
 
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &TraverseArgs) -> Outcome {
                 }
                 Unit::Categorical(unit) => (run.traverse_classes(&start.row(0), unit)?, "classes".to_owned()),
             };
-            rows.push(Row { label: unit.label(), note, images });
+            rows.push(ImageRow { label: unit.label(), note, images });
         }
         file.draw(rows, Vec::new(), &format!("{}: {from}", args.model.name()))?;
         wrote(&args.model, &args.output);

@@ -2,7 +2,7 @@
 
 use super::DataArgs;
 use crate::error::{Outcome, usage};
-use unbraid::files::{self, Existing, check_output};
+use unbraid::files::{self, ContentError, Existing, check_output};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
@@ -34,22 +34,13 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     check_output(&args.output, existing)?;
     let data = args.data.open()?;
     let pixels = if args.float32 { PixelType::Floats } else { PixelType::Bytes };
-    let mut wrong_data = None;
-    let written = files::write(&args.output, existing, |file| {
+    files::write_computed(&args.output, existing, |file| {
         let progress = Terminal::new(false);
         write_npz(data.as_ref(), pixels, args.seed, file, &progress).map(drop).map_err(|error| match error {
-            ConvertError::Write(error) => error,
-            // Carried around the writer, which only knows failures of writing.
-            ConvertError::Data(error) => {
-                wrong_data = Some(error);
-                std::io::Error::other("the data cannot be converted")
-            }
+            ConvertError::Write(error) => ContentError::Write(error),
+            ConvertError::Data(error) => ContentError::Compute(unbraid::Error::from(error)),
         })
-    });
-    if let Some(error) = wrong_data {
-        return Err(error.into());
-    }
-    written?;
+    })?;
     log_line(&format!("wrote {}", args.output.display()));
     Ok(())
 }

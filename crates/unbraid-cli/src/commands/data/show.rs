@@ -3,8 +3,7 @@
 use super::DataArgs;
 use crate::error::{Outcome, usage};
 use unbraid::files::{Existing, check_output};
-use unbraid_report::sheet::SheetOptions;
-use unbraid_report::{scatter, sheet};
+use unbraid_report::{SheetOptions, draw_data_set};
 use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
@@ -38,11 +37,7 @@ pub(super) fn run(args: &ShowArgs) -> Outcome {
     check_output(&args.output, existing)?;
     let data = args.data.open()?;
     let options = SheetOptions { columns: args.columns.into(), rows: args.rows.into(), seed: args.seed };
-    let canvas = if data.shape().values() == 2 {
-        scatter::draw(data.as_ref())?
-    } else {
-        sheet::draw(data.as_ref(), options)?
-    };
+    let canvas = draw_data_set(data.as_ref(), options)?;
     canvas.save(&args.output, existing)?;
     log_line(&format!("wrote {}", args.output.display()));
     Ok(())
