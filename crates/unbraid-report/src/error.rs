@@ -17,6 +17,9 @@ pub enum Error {
     /// The library could not read a run or its data, or could not write a file.
     #[error(transparent)]
     Library(#[from] unbraid::Error),
+    /// A study could not be read.
+    #[error(transparent)]
+    Study(#[from] unbraid_study::Error),
 
     /// The name of an output does not say what kind of file it is.
     #[error("{}: expected {expected}", path.display())]
@@ -109,6 +112,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Library(error) => error.kind(),
+            Self::Study(error) => error.kind(),
             Self::FileName { .. }
             | Self::NotADirectory { .. }
             | Self::DirectoryNotEmpty { .. }

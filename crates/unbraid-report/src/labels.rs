@@ -1,9 +1,6 @@
 //! What scores and losses are called in figures and pages.
 
-const RECONSTRUCTION: &str = "train/reconstruction";
-const KL: &str = "train/kl";
-const ELBO: &str = "elbo";
-const UDR: &str = "udr";
+use unbraid_study::analysis::quantities::{ELBO, KL, RECONSTRUCTION, UDR};
 
 /// Keys whose labels are not just their words.
 const LABELS: [(&str, &str); 24] = [

@@ -1,4 +1,4 @@
-//! Figures and pages.
+#![doc = include_str!("../README.md")]
 
 mod chart;
 mod colour;
@@ -11,12 +11,13 @@ mod labels;
 mod numbers;
 mod picture;
 mod run_report;
-// mod study;
+mod study;
 
 // Pages.
 pub use comparison::{ComparedNumber, Comparison};
 pub use html::check_page;
 pub use run_report::{HtmlReport, write_run_report};
+pub use study::page::{study_page, write_study_report};
 
 // Pictures of images, as PNG and GIF.
 pub use picture::animation::Animation;

@@ -70,11 +70,6 @@ impl Svg {
         Self { width, height, label: label.into(), data: None, body: String::new() }
     }
 
-    /// Its width in its own units.
-    pub(crate) fn width(&self) -> f64 {
-        self.width
-    }
-
     /// Its height in its own units.
     pub(crate) fn height(&self) -> f64 {
         self.height

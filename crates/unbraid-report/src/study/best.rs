@@ -1,14 +1,14 @@
 //! Tables of means: the best hyper-parameter of each method, and all of them.
 
 use super::chapter::{Block, Cell, Chapter, TextTable};
-use crate::labels::label;
 use super::view::StudyView;
+use crate::labels::label;
 use crate::numbers::number;
+use unbraid::metrics::registry::Direction;
 use unbraid_study::analysis::best::best_settings;
 use unbraid_study::analysis::groups::{Part, groups};
 use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};
 use unbraid_study::analysis::statistics::Mean;
-use unbraid::metrics::registry::Direction;
 
 const HEADING: &str = "Best hyper-parameters";
 

@@ -1,9 +1,9 @@
 //! The building blocks of a study's page: chapters of figures and tables.
 
+use crate::chart::svg::Svg;
 use crate::error::Result;
 use crate::figure::{Drawing, Figure};
 use crate::html::{Section, escape};
-use crate::chart::svg::Svg;
 use std::fmt::Write;
 
 /// A part of the page with a heading.
@@ -72,13 +72,23 @@ impl Chapter {
 
 impl Block {
     /// Charts of one width, in as many columns as fit the window.
-    pub(crate) fn charts(name: &'static str, title: impl Into<String>, caption: &str, charts: Vec<Svg>) -> Self {
+    pub(crate) fn charts(
+        name: &'static str,
+        title: impl Into<String>,
+        caption: &str,
+        charts: Vec<Svg>,
+    ) -> Self {
         let (title, caption) = (title.into(), caption.to_owned());
         Self::Figure(Figure { name, title, caption, drawing: Drawing::Charts(charts) })
     }
 
     /// Charts that differ in width.
-    pub(crate) fn matrices(name: &'static str, title: impl Into<String>, caption: &str, charts: Vec<Svg>) -> Self {
+    pub(crate) fn matrices(
+        name: &'static str,
+        title: impl Into<String>,
+        caption: &str,
+        charts: Vec<Svg>,
+    ) -> Self {
         let (title, caption) = (title.into(), caption.to_owned());
         Self::Figure(Figure { name, title, caption, drawing: Drawing::Matrices(charts) })
     }

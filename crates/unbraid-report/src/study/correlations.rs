@@ -1,10 +1,10 @@
 //! Rank correlations over runs.
 
 use super::chapter::{Block, Chapter};
-use crate::labels::labels;
 use super::view::StudyView;
 use crate::chart::heat_map;
 use crate::chart::svg::Svg;
+use crate::labels::labels;
 use unbraid_study::analysis::correlations::rank_correlations;
 use unbraid_study::analysis::quantities::unsupervised_keys;
 

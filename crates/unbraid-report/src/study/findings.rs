@@ -2,17 +2,18 @@
 
 use super::chapter::{Block, Chapter};
 use super::correlations::coefficient;
-use crate::labels::{listed, label};
-use crate::numbers::counted;
 use super::view::StudyView;
+use crate::chart::lines::extent;
+use crate::labels::{label, listed};
+use crate::numbers::counted;
 use crate::numbers::number;
+use unbraid::metrics::registry::Direction;
 use unbraid_study::analysis::correlations::rank_correlations;
 use unbraid_study::analysis::groups::{Part, distributions, groups};
 use unbraid_study::analysis::quantities::{direction, unsupervised_keys};
 use unbraid_study::analysis::selection::ranking;
 use unbraid_study::analysis::statistics::Mean;
 use unbraid_study::analysis::variance::{VarianceShares, variance_shares};
-use unbraid::metrics::registry::Direction;
 
 const HEADING: &str = "Findings";
 /// Fewer seeds than this say little about their variance.
@@ -53,11 +54,7 @@ fn scope(view: &StudyView<'_>) -> String {
         counted(view.rows.len(), "finished run"),
         counted(view.methods_of(&view.rows).len(), "method"),
         counted(per_data, "setting"),
-        if view.data.len() == 1 {
-            view.data[0].clone()
-        } else {
-            counted(view.data.len(), "data set")
-        },
+        if view.data.len() == 1 { view.data[0].clone() } else { counted(view.data.len(), "data set") },
     );
     if least < FEW_SEEDS {
         text.push_str(" With so few seeds, differences may be due to chance.");
@@ -130,7 +127,8 @@ fn ranks(view: &StudyView<'_>, key: &str) -> Option<String> {
     wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let words: Vec<String> =
         wins.iter().map(|(method, count)| format!("{method} on {count} of {}", view.data.len())).collect();
-    (!words.is_empty()).then(|| format!("{}: by the median, the best method is {} data sets.", label(key), listed(&words)))
+    (!words.is_empty())
+        .then(|| format!("{}: by the median, the best method is {} data sets.", label(key), listed(&words)))
 }
 
 /// Methods and their medians, the best first.

@@ -1,13 +1,13 @@
 //! Scores and reconstruction against each hyper-parameter.
 
 use super::chapter::{Block, Chapter};
-use crate::labels::label;
 use super::scores::axis_title;
 use super::view::StudyView;
 use crate::chart::bands::{self, Band, BandPoint};
 use crate::chart::box_plot::{self, BoxGroup};
-use crate::colour::SERIES;
 use crate::chart::svg::Svg;
+use crate::colour::SERIES;
+use crate::labels::label;
 use unbraid_study::analysis::curves::{Curve, CurvePoint, curves};
 use unbraid_study::analysis::groups::{Part, distributions, groups};
 use unbraid_study::analysis::settings::{short_key, value_label};

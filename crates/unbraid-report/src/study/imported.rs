@@ -2,11 +2,11 @@
 
 use super::best::with_deviation;
 use super::chapter::{Block, Cell, Chapter, TextTable};
-use crate::labels::{listed, label};
-use crate::numbers::counted;
 use super::view::{Published, StudyView};
 use crate::chart::labelled_points::{self, AxisTitles, LabelledPoint, LabelledSeries};
 use crate::chart::svg::Svg;
+use crate::labels::{label, listed};
+use crate::numbers::counted;
 use unbraid_study::analysis::groups::{Group, Part, groups};
 use unbraid_study::analysis::settings::value_label;
 use unbraid_study::analysis::statistics::Mean;
@@ -28,10 +28,8 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
             continue;
         }
         let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
-        let charts = pairs
-            .iter()
-            .filter(|(_, pairs)| !pairs.is_empty())
-            .map(|(key, pairs)| chart(view, key, pairs));
+        let charts =
+            pairs.iter().filter(|(_, pairs)| !pairs.is_empty()).map(|(key, pairs)| chart(view, key, pairs));
         blocks.push(Block::charts(
             "ours-and-published",
             format!("The same settings{on}"),
@@ -129,5 +127,9 @@ fn table(pairs: &[(String, Vec<Pair>)], sources: usize) -> TextTable {
         cells.resize(pairs.len(), Cell::plain("–"));
     }
     let columns = pairs.iter().map(|(key, _)| label(key));
-    TextTable { columns: std::iter::once("Setting".to_owned()).chain(columns).collect(), rows, is_text: false }
+    TextTable {
+        columns: std::iter::once("Setting".to_owned()).chain(columns).collect(),
+        rows,
+        is_text: false,
+    }
 }

@@ -8,12 +8,12 @@
 
 mod best;
 mod chapter;
-mod model_selection;
 mod correlations;
 mod downstream;
 mod findings;
 mod hyper_parameters;
 mod imported;
+mod model_selection;
 mod overview;
 pub(crate) mod page;
 mod scores;

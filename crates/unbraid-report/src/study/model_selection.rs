@@ -3,12 +3,12 @@
 use super::best::with_deviation;
 use super::chapter::{Block, Cell, Chapter, TextTable};
 use super::correlations::coefficient;
+use super::trade_off::runs_by_method;
+use super::view::StudyView;
+use crate::chart::labelled_points::{self, AxisTitles};
 use crate::labels::label;
 use crate::numbers::counted;
-use super::view::StudyView;
-use super::trade_off::runs_by_method;
 use crate::numbers::number;
-use crate::chart::labelled_points::{self, AxisTitles};
 use unbraid_study::analysis::quantities::UDR;
 use unbraid_study::analysis::selection::{Ranked, agreement, ranking};
 use unbraid_study::analysis::statistics::Mean;

@@ -1,17 +1,17 @@
 //! What a study consists of, and how many of its runs are done.
 
 use super::chapter::{Block, Cell, Chapter, TextTable};
-use crate::labels::listed;
 use super::view::StudyView;
 use crate::html::escape;
+use crate::labels::listed;
 use crate::numbers::{counted, thousands};
-use unbraid::run::State;
-use unbraid_study::Row;
-use unbraid_study::analysis::settings::{as_number, value_label};
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use unbraid::run::State;
+use unbraid_study::Row;
+use unbraid_study::analysis::settings::{as_number, value_label};
 
 /// Names of runs that are listed; the rest are counted.
 const LISTED: usize = 20;
@@ -63,9 +63,11 @@ pub(crate) fn facts(view: &StudyView<'_>) -> String {
     };
     fact("runs", counts.runs);
     fact("done", counts.done);
-    for (name, count) in
-        [("failed", counts.failed), ("running or interrupted", counts.unfinished), ("not started", counts.queued)]
-    {
+    for (name, count) in [
+        ("failed", counts.failed),
+        ("running or interrupted", counts.unfinished),
+        ("not started", counts.queued),
+    ] {
         if count > 0 {
             fact(name, count);
         }
@@ -82,10 +84,9 @@ pub(crate) fn facts(view: &StudyView<'_>) -> String {
 pub(crate) fn chapter(view: &StudyView<'_>, notes: &[String]) -> Chapter {
     let mut blocks = vec![Block::Table("Runs of each method".to_owned(), states(view))];
     blocks.push(Block::Table("Settings".to_owned(), settings(view)));
-    for (states, text) in [
-        (&[State::Failed][..], "failed"),
-        (&[State::Running, State::Interrupted], "did not finish"),
-    ] {
+    for (states, text) in
+        [(&[State::Failed][..], "failed"), (&[State::Running, State::Interrupted], "did not finish")]
+    {
         let names: Vec<&str> =
             own(view).filter(|row| states.contains(&row.state)).map(|row| row.name.as_str()).collect();
         if !names.is_empty() {

@@ -1,13 +1,13 @@
 //! Scores by method, over all hyper-parameters and seeds, and by data set.
 
 use super::chapter::{Block, Chapter};
-use crate::labels::{listed, label, labels};
 use super::view::StudyView;
 use crate::chart::box_plot::{self, BoxGroup};
 use crate::chart::svg::Svg;
+use crate::labels::{label, labels, listed};
+use unbraid::metrics::registry::Direction;
 use unbraid_study::analysis::groups::{Part, distributions, groups};
 use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};
-use unbraid::metrics::registry::Direction;
 
 const HEADING: &str = "Scores by method";
 
@@ -57,8 +57,9 @@ pub(crate) fn data_sets(view: &StudyView<'_>) -> Option<Chapter> {
     Some(Chapter {
         id: "data",
         heading: "Scores by data set",
-        introduction: "Whether the order of the methods is the same on every data set. As in Hartmann, Fig. 8."
-            .to_owned(),
+        introduction:
+            "Whether the order of the methods is the same on every data set. As in Hartmann, Fig. 8."
+                .to_owned(),
         blocks,
     })
 }

@@ -2,10 +2,10 @@
 
 use super::chapter::{Block, Chapter};
 use super::hyper_parameters::{first_value, tell_apart, with_others};
-use crate::labels::label;
 use super::view::StudyView;
 use crate::chart::bands::{self, Band, BandPoint};
 use crate::chart::svg::Svg;
+use crate::labels::label;
 use unbraid_study::analysis::curves::{Curve, curves};
 use unbraid_study::analysis::quantities::RECONSTRUCTION;
 use unbraid_study::analysis::settings::short_key;

@@ -2,11 +2,11 @@
 
 use super::chapter::{Block, Chapter};
 use super::hyper_parameters::{first_value, tell_apart, with_others};
-use crate::labels::label;
-use crate::numbers::counted;
 use super::view::StudyView;
 use crate::chart::labelled_points::{self, AxisTitles, LabelledPoint, LabelledSeries};
 use crate::chart::svg::Svg;
+use crate::labels::label;
+use crate::numbers::counted;
 use unbraid_study::analysis::curves::{Curve, curves};
 use unbraid_study::analysis::quantities::RECONSTRUCTION;
 
@@ -59,10 +59,8 @@ fn axes(title: &str) -> AxisTitles<'_> {
 }
 
 fn means(view: &StudyView<'_>, rows: &[usize], key: &str) -> Svg {
-    let mut series: Vec<LabelledSeries> = curves(view.table, rows, &[RECONSTRUCTION, key])
-        .iter()
-        .map(|curve| along(view, curve))
-        .collect();
+    let mut series: Vec<LabelledSeries> =
+        curves(view.table, rows, &[RECONSTRUCTION, key]).iter().map(|curve| along(view, curve)).collect();
     tell_apart(series.iter_mut().map(|series| &mut series.colour));
     labelled_points::draw(axes(&label(key)), &series)
 }

@@ -1,10 +1,10 @@
 //! How much of the variance of a score is due to the method, the hyper-parameter and the seed.
 
 use super::chapter::{Block, Chapter};
-use crate::labels::label;
 use super::view::StudyView;
 use crate::chart::stacked_shares;
 use crate::chart::svg::Svg;
+use crate::labels::label;
 use unbraid_study::analysis::variance::{VarianceShares, variance_shares};
 
 const HEADING: &str = "Explained variance";

@@ -1,10 +1,10 @@
 //! The table of a study, prepared for its page: which rows are drawn, which scores come first, which colour a method has.
 
+use unbraid::metrics::registry::Direction;
 use unbraid_study::Table;
 use unbraid_study::analysis::groups::{Group, Part, groups};
 use unbraid_study::analysis::quantities::{self, Kind, RECONSTRUCTION};
 use unbraid_study::analysis::statistics::Mean;
-use unbraid::metrics::registry::Direction;
 
 /// The scores that papers show first, in their order.
 const FIRST: [&str; 5] = ["beta_vae_score", "factor_vae_score", "mig", "sap", "dci_disentanglement"];
