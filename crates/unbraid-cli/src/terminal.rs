@@ -32,12 +32,7 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Shows progress unless `quiet`. Results are printed in any case.
     pub(crate) fn new(quiet: bool) -> Self {
-        Self {
-            bar: Mutex::new(None),
-            training: ProgressBar::hidden(),
-            last_line: Mutex::new(None),
-            quiet,
-        }
+        Self { bar: Mutex::new(None), training: ProgressBar::hidden(), last_line: Mutex::new(None), quiet }
     }
 
     /// One line for whoever waits.

@@ -14,12 +14,12 @@ pub mod prior;
 pub mod run;
 pub mod train;
 
+pub use burn;
 pub use config::Config;
 pub use device::Device;
 pub use error::{AfterTraining, BoxedError, Error, ErrorKind, Result, error_chain};
+pub use ndarray;
 pub use observer::{Encoding, Observer, TrainingStart};
 pub use run::{Run, Session};
-pub use burn;
-pub use ndarray;
 pub use unbraid_data as data;
 pub use unbraid_metrics as metrics;

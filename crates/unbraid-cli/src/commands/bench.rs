@@ -1,16 +1,16 @@
 //! `unbraid bench`: what a run will cost on this machine.
 
 use super::configuration::{Compute, ComputeArgs, ConfigArgs};
-use unbraid::config::Config;
 use crate::error::Outcome;
 use crate::format::print;
 use crate::terminal::Terminal;
-use unbraid::train::{Trainer, cost};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
+use unbraid::config::Config;
 use unbraid::data::DataSet;
+use unbraid::train::{Trainer, cost};
 
 /// What to measure.
 #[derive(Args, Debug)]

@@ -1,12 +1,12 @@
 //! `unbraid decode`: codes to images.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::codes_input;
-use unbraid_report::ImageOutput;
 use crate::error::Outcome;
-use unbraid_report::thousands;
 use clap::Args;
 use std::path::PathBuf;
+use unbraid::inference::codes_input;
+use unbraid_report::ImageOutput;
+use unbraid_report::thousands;
 
 /// Arguments of `unbraid decode`.
 #[derive(Args, Debug)]

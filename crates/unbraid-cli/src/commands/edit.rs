@@ -1,12 +1,12 @@
 //! `unbraid edit`: an image with some latent units changed.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::Assignment;
-use unbraid_report::PictureFile;
 use crate::error::Outcome;
-use unbraid_report::ImageRow;
 use clap::Args;
 use std::path::PathBuf;
+use unbraid::inference::Assignment;
+use unbraid_report::ImageRow;
+use unbraid_report::PictureFile;
 
 /// Arguments of `unbraid edit`.
 #[derive(Args, Debug)]
@@ -46,8 +46,7 @@ pub(crate) fn run(args: &EditArgs) -> Outcome {
         let edited = run.edit(&image, &args.set)?;
         if args.compare {
             let reconstruction = run.reconstruct(&image)?;
-            let rows =
-                vec![
+            let rows = vec![
                 ImageRow::new("original", image),
                 ImageRow::new("reconstruction", reconstruction),
                 ImageRow::new("edited", edited),

@@ -1,12 +1,12 @@
 //! `unbraid encode`: images to a table of codes.
 
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::codes_table;
 use crate::error::{Outcome, usage};
-use unbraid::files::{ContentError, probe_output, write_computed};
 use clap::Args;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use unbraid::files::{ContentError, probe_output, write_computed};
+use unbraid::inference::codes_table;
 
 /// Arguments of `unbraid encode`.
 #[derive(Args, Debug)]
@@ -59,7 +59,9 @@ pub(crate) fn run(args: &EncodeArgs) -> Outcome {
         if is_npz {
             codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?;
         } else {
-            write_computed(path, existing, |file| codes_table::write_csv(run, data.as_ref(), file, &progress))?;
+            write_computed(path, existing, |file| {
+                codes_table::write_csv(run, data.as_ref(), file, &progress)
+            })?;
         }
         wrote(&args.model, path);
         Ok(())

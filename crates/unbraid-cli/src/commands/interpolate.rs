@@ -1,13 +1,13 @@
 //! `unbraid interpolate`: the way from one image to another.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use unbraid_report::PictureFile;
 use crate::error::Outcome;
-use unbraid_report::ImageRow;
-use unbraid::model::steps;
 use clap::Args;
 use ndarray::{Axis, concatenate};
 use std::path::PathBuf;
+use unbraid::model::steps;
+use unbraid_report::ImageRow;
+use unbraid_report::PictureFile;
 
 /// Arguments of `unbraid interpolate`.
 #[derive(Args, Debug)]

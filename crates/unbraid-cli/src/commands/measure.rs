@@ -1,10 +1,10 @@
 //! `unbraid measure`: how good a model is as a model.
 
 use super::model::{InputArgs, ModelArgs};
-use unbraid::evaluate::Effort;
 use crate::error::{Outcome, usage};
 use crate::format::{TableFormat, pretty_json, print};
 use clap::Args;
+use unbraid::evaluate::Effort;
 
 /// Arguments of `unbraid measure`.
 #[derive(Args, Debug)]

@@ -1,16 +1,16 @@
 //! Options that all commands share which use a trained model: which run, which images, and where the result goes.
 
 use super::configuration::ComputeArgs;
-use unbraid::inference::Corruption;
-use unbraid::inference::input;
 use crate::error::Outcome;
-use unbraid::files::Existing;
-use unbraid::run::{Run, State, Status};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use ndarray::Array4;
 use std::path::{Path, PathBuf};
 use unbraid::data::{DataSet, DataSpec};
+use unbraid::files::Existing;
+use unbraid::inference::Corruption;
+use unbraid::inference::input;
+use unbraid::run::{Run, State, Status};
 
 /// Which trained model.
 #[derive(Args, Debug)]

@@ -1,12 +1,12 @@
 //! `unbraid presets`: the set-ups of the papers.
 
-use unbraid::config::{PRESETS, Preset};
 use crate::error::Outcome;
 use crate::format::print;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::io::IsTerminal;
+use unbraid::config::{PRESETS, Preset};
 
 /// Which presets.
 #[derive(Args, Debug)]

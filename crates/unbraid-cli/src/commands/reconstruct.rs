@@ -1,14 +1,14 @@
 //! `unbraid reconstruct`: images beside what a model makes of them.
 
 use super::model::{CorruptArgs, InputArgs, ModelArgs, OverwriteArgs, wrote};
-use unbraid::inference::input;
-use unbraid_report::PictureFile;
 use crate::error::Outcome;
-use unbraid_report::ImageRow;
 use clap::Args;
 use rand::seq::SliceRandom;
 use std::path::PathBuf;
 use unbraid::data::random::Stream;
+use unbraid::inference::input;
+use unbraid_report::ImageRow;
+use unbraid_report::PictureFile;
 
 /// Arguments of `unbraid reconstruct`.
 #[derive(Args, Debug)]
@@ -58,7 +58,10 @@ pub(crate) fn run(args: &ReconstructArgs) -> Outcome {
         let difference = (&originals - &reconstructions).mapv(f32::abs);
         let mut rows = vec![ImageRow::new("original", originals)];
         rows.extend(corrupted.map(|corrupted| ImageRow::new("corrupted", corrupted)));
-        rows.extend([ImageRow::new("reconstruction", reconstructions), ImageRow::new("difference", difference)]);
+        rows.extend([
+            ImageRow::new("reconstruction", reconstructions),
+            ImageRow::new("difference", difference),
+        ]);
         file.draw(rows, Vec::new(), &format!("{}: reconstructions", args.model.name()))?;
         wrote(&args.model, &args.output);
         Ok(())

@@ -1,11 +1,11 @@
 //! `unbraid sample`: new images from the prior.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
-use unbraid_report::ImageOutput;
 use crate::error::Outcome;
-use unbraid_report::thousands;
 use clap::Args;
 use std::path::PathBuf;
+use unbraid_report::ImageOutput;
+use unbraid_report::thousands;
 
 /// Arguments of `unbraid sample`.
 #[derive(Args, Debug)]

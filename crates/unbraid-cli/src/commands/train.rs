@@ -77,11 +77,8 @@ pub(crate) fn run(args: &TrainArgs) -> Outcome {
         (None, Some(out)) => Session::resume(out),
         (None, None) => return Err(usage("--resume needs --out")),
     };
-    session = session
-        .start(start)
-        .device(compute.device())
-        .evaluation(!args.no_evaluation)
-        .stop_on(&interrupt);
+    session =
+        session.start(start).device(compute.device()).evaluation(!args.no_evaluation).stop_on(&interrupt);
     if !args.no_report {
         session = session.report(&HtmlReport);
     }

@@ -1,15 +1,15 @@
 //! `unbraid traverse`: what each latent unit does.
 
 use super::model::{CorruptArgs, ModelArgs, OverwriteArgs, wrote};
-use unbraid_report::PictureFile;
 use crate::error::{Outcome, usage};
-use unbraid_report::ImageRow;
-use unbraid::model::{Unit, steps};
-use unbraid::Run;
 use clap::Args;
-use std::str::FromStr;
 use ndarray::Array2;
 use std::path::PathBuf;
+use std::str::FromStr;
+use unbraid::Run;
+use unbraid::model::{Unit, steps};
+use unbraid_report::ImageRow;
+use unbraid_report::PictureFile;
 
 /// Arguments of `unbraid traverse`.
 #[derive(Args, Debug)]

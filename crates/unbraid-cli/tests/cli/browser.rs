@@ -205,7 +205,10 @@ fn pages_work_in_a_browser_and_ask_nobody() {
 fn the_page_of_a_study_works_in_a_browser_and_asks_nobody() {
     let Some(browser) = Browser::find() else { return };
     let bench = Bench::new();
-    crate::support::table_study::write_directory(&bench.path("six"), &crate::support::table_study::table(&["shapes"], 3, 5));
+    crate::support::table_study::write_directory(
+        &bench.path("six"),
+        &crate::support::table_study::table(&["shapes"], 3, 5),
+    );
     bench.expect(&["study", "report", "six", "--quiet"], 0, &[]);
     let headings = [
         "What this study says",

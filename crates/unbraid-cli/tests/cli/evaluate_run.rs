@@ -6,11 +6,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use unbraid::Run;
-use unbraid::evaluate::{DataSampler, Encoded, Lookup, Representation, codes_file};
 use unbraid::data::formats::npz_writer::NpzWriter;
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};
+use unbraid::evaluate::{DataSampler, Encoded, Lookup, Representation, codes_file};
 use unbraid::metrics::scores::{BetaVaeParameters, FactorVaeParameters, beta_vae_score, factor_vae_score};
 
 /// Small enough for seconds, with every kind of score but the slowest.

@@ -1,16 +1,16 @@
 //! The same seed gives the same bytes: twice, on any number of threads, and whether or not the run was interrupted.
 
-use burn::tensor::Device;
 #[cfg(target_os = "linux")]
 use crate::support::Disk;
 use crate::support::{Bench, assert_same, check, checkpoints, metrics};
+use burn::tensor::Device;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use unbraid::config::Source;
+use unbraid::data::progress::Silent;
 use unbraid::model::{read_state, write_state};
 use unbraid::train::Trainer;
-use unbraid::data::progress::Silent;
 
 #[test]
 fn a_run_can_be_repeated_on_any_number_of_threads_and_from_its_own_configuration() {

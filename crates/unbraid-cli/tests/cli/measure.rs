@@ -4,8 +4,8 @@ use crate::support::Bench;
 use ndarray::Axis;
 use serde_json::Value;
 use unbraid::Run;
-use unbraid::inference::input;
 use unbraid::data::progress::Silent;
+use unbraid::inference::input;
 
 fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("{key} in {value}"))

@@ -1,12 +1,11 @@
 //! A study that is killed, interrupted and run twice at the same time ends with the same bytes as one that was left alone.
 #![cfg(target_os = "linux")]
 
-
 use crate::support::check;
-use std::fs;
-use std::time::Duration;
 use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, children, is_alive, signal, wait_until};
+use std::fs;
+use std::time::Duration;
 
 const RUNS: usize = 6;
 

@@ -2,8 +2,8 @@
 
 use crate::support::Bench;
 use std::fs;
-use unbraid_report::study::page;
 use unbraid::run::State;
+use unbraid_report::study::page;
 use unbraid_study::table::Spread;
 use unbraid_study::{Row, Table};
 
@@ -83,7 +83,10 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
 #[test]
 fn the_page_needs_nothing_else_and_is_the_same_every_time() {
     let bench = Bench::new();
-    crate::support::table_study::write_directory(&bench.path("six"), &crate::support::table_study::table(&["shapes"], 3, 3));
+    crate::support::table_study::write_directory(
+        &bench.path("six"),
+        &crate::support::table_study::table(&["shapes"], 3, 3),
+    );
     bench.expect(&["study", "report", "six", "--quiet", "-o", "one.html"], 0, &[]);
     bench.expect(&["study", "report", "six", "--quiet", "-o", "two.html"], 0, &[]);
     let html = fs::read_to_string(bench.path("one.html")).unwrap();

@@ -1,5 +1,6 @@
 //! `unbraid study table` and `unbraid study import`: what is in run directories and files of others, as one table.
 
+use crate::support::synthetic_study::{STEPS, reconstruction, score, score_keys};
 use crate::support::{Bench, check};
 use ndarray::{Array2, array};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -7,14 +8,13 @@ use parquet::record::Field;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;
-use crate::support::synthetic_study::{STEPS, reconstruction, score, score_keys};
+use unbraid::data::progress::Silent;
 use unbraid::evaluate::codes_file;
 use unbraid::files::Existing;
+use unbraid::metrics::Codes;
 use unbraid::run::State;
 use unbraid_study::udr::{Limits, study_udr};
 use unbraid_study::{Manifest, Results, StudyDirectory};
-use unbraid::data::progress::Silent;
-use unbraid::metrics::Codes;
 
 /// The first runs of a study with so many seeds, in these states; those after them have not begun.
 fn first_runs(bench: &Bench, seeds: u64, runs: usize, states: &[State]) -> (StudyDirectory, Manifest) {

@@ -1,10 +1,10 @@
 //! `unbraid study run` and `status`: which runs are trained, what becomes of those that fail, and whose they are.
 
 use crate::support::check;
-use std::fs;
-use std::time::{Duration, SystemTime};
 use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, wait_until};
+use std::fs;
+use std::time::{Duration, SystemTime};
 use unbraid_study::holder::Holder;
 
 const SHORT: &str = "training={ batch_size = 8, steps = 5, log_every = 2, checkpoint_every = 3 }";

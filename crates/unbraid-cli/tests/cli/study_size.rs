@@ -8,10 +8,10 @@
 //! ```
 
 use crate::support::Bench;
+use crate::support::synthetic_study::{SETTINGS, STEPS, reconstruction, score, score_keys};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
 use std::path::PathBuf;
-use crate::support::synthetic_study::{SETTINGS, STEPS, reconstruction, score, score_keys};
 use unbraid::run::State;
 use unbraid_study::Results;
 use unbraid_study::analysis::groups::{Part, groups};

@@ -1,14 +1,14 @@
 //! The library's view of a trained run: codes that depend on nothing but their image, and clear errors.
 
-use burn::tensor::{Tensor, TensorData};
 use crate::support::Bench;
+use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array4, Axis, concatenate};
 use std::fs;
 use unbraid::Run;
-use unbraid::model::Pass;
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};
+use unbraid::model::Pass;
 
 /// All images of the run's data.
 fn images(data: &dyn DataSet) -> Array4<f32> {

@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use unbraid::Run;
-use unbraid::inference::Assignment;
-use unbraid::inference::input;
 use unbraid::data::formats::npz::Npz;
 use unbraid::data::progress::Silent;
+use unbraid::inference::Assignment;
+use unbraid::inference::input;
 
 /// Two continuous units, and categorical ones with four classes and with two.
 const JOINT: [&str; 4] =

@@ -4,7 +4,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-
 mod cluster;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
 //! Shared by the tests of `unbraid study`: a study of tiny runs in a directory of its own.
-use super::{check};
+use super::check;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use unbraid::config::Source;
+use unbraid::metrics::registry;
 use unbraid::run::{Meta, State, Status};
 use unbraid_study::{Entry, Manifest, StudyDirectory};
-use unbraid::metrics::registry;
 
 /// Each method of the large study of Locatello et al. with its hyper-parameter and six values.
 const METHODS: [(&str, &str, [f64; 6]); 6] = [

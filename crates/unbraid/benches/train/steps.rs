@@ -4,12 +4,12 @@ use burn::tensor::Device;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::Duration;
 use unbraid::config::{Config, Source};
-use unbraid::train::{Trainer, cost};
 use unbraid::data::fingerprint::Fingerprint;
 use unbraid::data::random::Stream;
 use unbraid::data::storage::{BitImages, Pixels};
 use unbraid::data::stored::StoredImages;
 use unbraid::data::{DataSet, ImageShape};
+use unbraid::train::{Trainer, cost};
 
 /// How long a round takes at least.
 const ROUND: Duration = Duration::from_millis(800);

@@ -4,7 +4,6 @@
 use super::suggestion::nearest;
 use crate::error::{Error, Result};
 
-
 /// A configuration that was published, or that we recommend.
 #[derive(Debug)]
 pub struct Preset {

@@ -2,12 +2,12 @@
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Axis};
 use unbraid::config::{Config, Source};
-use unbraid::model::{NoiseSource, Pass, Posterior, read_state, write_state};
-use unbraid::train::Trainer;
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};
 use unbraid::metrics::scores::gaussian_total_correlation;
+use unbraid::model::{NoiseSource, Pass, Posterior, read_state, write_state};
+use unbraid::train::Trainer;
 
 /// Three shapes at 8 x 8 places, and a network of a few milliseconds a step.
 const REDUCED: [&str; 4] = [

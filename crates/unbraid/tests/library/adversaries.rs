@@ -2,12 +2,12 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_distr::{Distribution, StandardNormal};
 use unbraid::config::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, Initializer, PriorConfig};
+use unbraid::data::random::Stream;
 use unbraid::model::{DiagonalGaussian, Discriminator, StateTensor};
 use unbraid::objective::{
     AdversarialPrior, Adversary, DiscriminatedTotalCorrelation, ForwardPass, Setting, Term,
 };
 use unbraid::prior::Prior;
-use unbraid::data::random::Stream;
 
 const SMALL: DiscriminatorConfig =
     DiscriminatorConfig { layers: 2, width: 64, learning_rate: 2e-3, beta1: 0.5, beta2: 0.9, epsilon: 1e-8 };

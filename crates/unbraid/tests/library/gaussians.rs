@@ -2,10 +2,10 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_distr::{Distribution, StandardNormal};
 use unbraid::config::{Estimator, PriorConfig};
+use unbraid::data::random::Stream;
 use unbraid::model::DiagonalGaussian;
 use unbraid::objective::{ForwardPass, Term, TotalCorrelation};
 use unbraid::prior::Prior;
-use unbraid::data::random::Stream;
 
 /// Standard normal numbers.
 pub(crate) fn normal(place: u64, length: usize) -> Vec<f32> {

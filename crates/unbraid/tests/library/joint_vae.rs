@@ -1,13 +1,13 @@
 //! JointVAE: its two terms against golden numbers, and what is left of it without categorical units.
 
-use burn::tensor::Device;
 use crate::golden::{Batch, floats, golden, matrix};
+use burn::tensor::Device;
 use unbraid::config::{Initializer, Linear, ObjectiveConfig, PriorConfig, Schedule, Source};
+use unbraid::data::progress::Silent;
 use unbraid::model::Categorical;
 use unbraid::objective::{Objective, Setting};
 use unbraid::prior::Prior;
 use unbraid::train::Trainer;
-use unbraid::data::progress::Silent;
 
 fn close(found: f32, expected: f64) -> bool {
     (f64::from(found) - expected).abs() <= 1e-4 * expected.abs().max(1e-3)

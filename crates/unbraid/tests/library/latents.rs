@@ -1,10 +1,10 @@
 //! Continuous and categorical units together, in every architecture.
 
-use burn::tensor::{Device, Tensor, TensorData};
 use crate::golden::{assert_close, floats, golden, matrix, numbers, rows};
+use burn::tensor::{Device, Tensor, TensorData};
 use unbraid::config::Source;
-use unbraid::model::{Categorical, DiagonalGaussian, Network, NoiseSource, Pass, Posterior, gumbel};
 use unbraid::data::ImageShape;
+use unbraid::model::{Categorical, DiagonalGaussian, Network, NoiseSource, Pass, Posterior, gumbel};
 
 #[test]
 fn divergence_and_samples_agree_with_double_precision() {

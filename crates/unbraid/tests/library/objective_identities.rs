@@ -1,7 +1,7 @@
 //! What holds between objectives, whatever the numbers.
 
-use burn::tensor::{Device, Tensor, TensorData};
 use crate::gaussians::{Correlated, floats, normal};
+use burn::tensor::{Device, Tensor, TensorData};
 use unbraid::config::{
     DivergenceConfig, Estimator, Initializer, Kernel, KlForm, MmdConfig, ObjectiveConfig, PriorConfig,
     Variances,
@@ -337,8 +337,7 @@ fn discrepancies_match_their_definitions() {
 fn matched_moments_are_those_of_dip_for_a_standard_normal_prior() {
     let prior = standard_normal();
     let forward = Parameters::new().forward(&prior, 3);
-    let part =
-        |entries| number(&Covariance::new(CovarianceOf::Samples, entries, 0.0, UNITS).value(&forward));
+    let part = |entries| number(&Covariance::new(CovarianceOf::Samples, entries, 0.0, UNITS).value(&forward));
     let mean = floats(forward.posterior.mean.clone().mean_dim(0));
     let squares: f64 = mean.iter().map(|value| f64::from(*value).powi(2)).sum();
     let expected = part(Entries::OffDiagonal) + part(Entries::Diagonal) + squares;

@@ -1,7 +1,7 @@
 //! Loss terms and their gradients against numbers computed in double precision (objectives.json).
 
-use burn::tensor::{Device, Tensor, TensorData};
 use crate::golden::{Batch, assert_close, assert_term, floats, golden, matrix, numbers, rows};
+use burn::tensor::{Device, Tensor, TensorData};
 use unbraid::config::{
     Estimator, Initializer, LikelihoodConfig, MmdConfig, ObjectiveConfig, Output, PriorConfig, Scale,
 };

@@ -4,13 +4,13 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use unbraid::Session;
 use unbraid::config::{Config, Source};
+use unbraid::data::progress::Silent;
+use unbraid::data::random::Stream;
+use unbraid::data::{DataSet, ImageShape};
 use unbraid::evaluate::{LogLikelihood, Sampling};
 use unbraid::model::principal_components::{Fit, PrincipalComponents};
 use unbraid::model::{Network, Pass, StateTensor, Values, read_state};
 use unbraid::prior::Prior;
-use unbraid::data::progress::Silent;
-use unbraid::data::random::Stream;
-use unbraid::data::{DataSet, ImageShape};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)

@@ -2,11 +2,11 @@
 use burn::tensor::{Tensor, TensorData};
 use ndarray::Array2;
 use unbraid::config::Source;
-use unbraid::model::Pass;
-use unbraid::train::Trainer;
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::metrics::scores::hoyer;
+use unbraid::model::Pass;
+use unbraid::train::Trainer;
 
 /// Trains a preset with changes, and gives the posterior means of every `stride`-th image.
 fn codes(preset: &str, sets: &[&str], steps: u64, stride: usize) -> Array2<f64> {

@@ -2,8 +2,8 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::PathBuf;
 use unbraid::config::Source;
-use unbraid::model::{Network, Pass, StateTensor, read_state, write_state};
 use unbraid::data::ImageShape;
+use unbraid::model::{Network, Pass, StateTensor, read_state, write_state};
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)

@@ -2,11 +2,11 @@
 
 use super::DataArgs;
 use crate::error::{Outcome, usage};
-use unbraid::files::{self, ContentError, Existing, check_output};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
 use unbraid::data::convert::{ConvertError, PixelType, write_npz};
+use unbraid::files::{self, ContentError, Existing, check_output};
 
 #[derive(Args, Debug)]
 pub(crate) struct ConvertArgs {

@@ -2,11 +2,11 @@
 
 use super::DataArgs;
 use crate::error::{Outcome, usage};
-use unbraid::files::{Existing, check_output};
-use unbraid_report::{SheetOptions, draw_data_set};
 use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
+use unbraid::files::{Existing, check_output};
+use unbraid_report::{SheetOptions, draw_data_set};
 
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {

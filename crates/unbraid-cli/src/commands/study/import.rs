@@ -1,11 +1,11 @@
 //! `unbraid study import`: results from elsewhere.
 
 use crate::error::{Outcome, usage};
-use unbraid::files::Existing;
-use unbraid_study::{StudyDirectory, imported};
 use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
+use unbraid::files::Existing;
+use unbraid_study::{StudyDirectory, imported};
 
 /// Arguments of `unbraid study import`.
 #[derive(Args, Debug)]

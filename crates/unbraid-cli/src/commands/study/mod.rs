@@ -12,10 +12,10 @@ pub(crate) mod table;
 pub(crate) mod work;
 
 use crate::error::Outcome;
-use unbraid_study::{Manifest, StudyDirectory, check_current};
 use crate::terminal::log_line;
 use clap::Subcommand;
 use unbraid::error_chain;
+use unbraid_study::{Manifest, StudyDirectory, check_current};
 
 /// What to do with a study.
 #[derive(Debug, Subcommand)]

@@ -2,14 +2,14 @@
 
 use crate::error::Outcome;
 use crate::format::print;
-use unbraid_study::presets::{self, PresetScale};
-use unbraid_study::{Plan, StudyDirectory};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use unbraid::data::registry;
 use unbraid::data::spec::{DataSpec, OptionValue};
+use unbraid_study::presets::{self, PresetScale};
+use unbraid_study::{Plan, StudyDirectory};
 
 /// Which study, and where.
 #[derive(Args, Debug)]

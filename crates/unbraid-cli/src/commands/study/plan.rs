@@ -3,7 +3,6 @@
 use crate::commands::bench::duration;
 use crate::error::Outcome;
 use crate::format::{TextFormat, print};
-use unbraid_study::{CostClass, Plan, RunProgress, StepTime, StudyDirectory};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
+use unbraid_study::{CostClass, Plan, RunProgress, StepTime, StudyDirectory};
 
 /// Which study, and how much to say of it.
 #[derive(Args, Debug)]

@@ -3,10 +3,10 @@
 use super::new::ScaleArgs;
 use crate::error::Outcome;
 use crate::format::{TextFormat, print};
-use unbraid_study::presets::{PresetScale, STUDIES, text};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use unbraid_study::presets::{PresetScale, STUDIES, text};
 
 /// Which studies.
 #[derive(Args, Debug)]

@@ -1,16 +1,12 @@
 //! `unbraid study report`: the runs of a study compared in one page.
 
 use crate::error::Outcome;
-use unbraid::files::{self, Existing};
-use unbraid_report::document::check_page;
-use unbraid_report::page::run_name;
-use unbraid_report::study::page;
-use unbraid_study::analysis::quantities::UDR;
-use unbraid_study::{Definition, Results, StudyDirectory, UdrLimits, study_udr};
-use crate::terminal::{Terminal, log_line};
+use crate::terminal::Terminal;
 use clap::Args;
-use std::io::Write;
 use std::path::PathBuf;
+use unbraid::files::Existing;
+use unbraid_report::write_study_report;
+use unbraid_study::StudyDirectory;
 
 /// Arguments of `unbraid study report`.
 #[derive(Args, Debug)]
@@ -40,23 +36,10 @@ pub(crate) fn run(args: &ReportArgs) -> Outcome {
         Some(out) => (out.clone(), Existing::from_flag(args.overwrite)),
         None => (study.report(), Existing::Replace),
     };
-    check_page(&out, existing)?;
-    let Results { mut table, warnings: mut notes } = Results::read(&study)?;
-    let progress = Terminal::new(args.quiet);
-    let found = study_udr(&study, &table, &table.own_runs(), UdrLimits::default(), &progress);
-    if found.runs > 0 {
-        table.set_numbers(UDR, &found.values);
+    let terminal = Terminal::new(args.quiet);
+    for note in write_study_report(&study, &out, existing, &terminal)? {
+        terminal.log(&format!("warning: {note}"));
     }
-    notes.extend(found.notes);
-    // A page may be wanted of a study whose description is damaged by now.
-    let name = Definition::read(&study).ok().and_then(|definition| definition.name);
-    let html = page::write(&name.unwrap_or_else(|| run_name(study.path())), table, &notes)?;
-    files::write(&out, existing, |file| file.write_all(html.as_bytes()))?;
-    if !args.quiet {
-        for note in &notes {
-            log_line(&format!("warning: {note}"));
-        }
-        log_line(&format!("written to {}", out.display()));
-    }
+    terminal.log(&format!("wrote {}", out.display()));
     Ok(())
 }

@@ -4,12 +4,12 @@ use crate::error::{Outcome, Stopped, message, usage};
 use crate::format::print;
 use crate::interrupt::Interrupt;
 use crate::study_view::StudyView;
-use unbraid_study::{Entry, Manifest, Runner, Selection, StudyDirectory, Tally, WorkerCommand, tasks};
 use crate::terminal::log_line;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
+use unbraid_study::{Entry, Manifest, Runner, Selection, StudyDirectory, Tally, WorkerCommand, tasks};
 
 /// Which runs, and how many at a time.
 #[derive(Args, Debug)]

@@ -2,11 +2,11 @@
 
 use crate::error::Outcome;
 use crate::format::{TextFormat, pretty_json, print};
-use unbraid_study::{Entry, Manifest, RunStatus, Stage, StudyDirectory, slurm};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
+use unbraid_study::{Entry, Manifest, RunStatus, Stage, StudyDirectory, slurm};
 
 /// Which study.
 #[derive(Args, Debug)]

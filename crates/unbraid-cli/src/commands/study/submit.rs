@@ -2,10 +2,7 @@
 
 use crate::error::{Outcome, usage};
 use crate::format::print;
-use unbraid_study::quote::{absolute, shell};
 use crate::study_view::StudyView;
-use unbraid_study::slurm::{self, ClusterLimits, Resources, Submission};
-use unbraid_study::{Manifest, RunStatus, Selection, Stage, StudyDirectory, tasks};
 use crate::terminal::log_line;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -13,6 +10,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use unbraid_study::quote::{absolute, shell};
+use unbraid_study::slurm::{self, ClusterLimits, Resources, Submission};
+use unbraid_study::{Manifest, RunStatus, Selection, Stage, StudyDirectory, tasks};
 
 /// What takes the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -123,9 +123,7 @@ impl SlurmArgs {
                 (!self.sbatch_option.is_empty(), "--sbatch-option"),
             ];
             if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-                return Err(usage(format!(
-                    "{option}: only --engine slurm knows it, found --engine print"
-                )));
+                return Err(usage(format!("{option}: only --engine slurm knows it, found --engine print")));
             }
         }
         self.time.as_deref().map_or(Ok(()), slurm::check_time)?;

@@ -1,13 +1,13 @@
 //! `unbraid study table`: one row for each run.
 
 use crate::error::Outcome;
-use unbraid::files::{Existing, probe_output};
-use unbraid_study::{Results, StudyDirectory, TableFormat};
 use crate::terminal::log_line;
 use anyhow::Context;
 use clap::Args;
 use std::io::BufWriter;
 use std::path::PathBuf;
+use unbraid::files::{Existing, probe_output};
+use unbraid_study::{Results, StudyDirectory, TableFormat};
 
 /// Arguments of `unbraid study table`.
 #[derive(Args, Debug)]

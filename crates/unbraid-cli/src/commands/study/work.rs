@@ -60,9 +60,6 @@ fn end_with_standard_input(interrupt: &Interrupt) -> Outcome {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         interrupt.stop();
     };
-    std::thread::Builder::new()
-        .name("parent".to_owned())
-        .spawn(watch)
-        .context("cannot start a thread")?;
+    std::thread::Builder::new().name("parent".to_owned()).spawn(watch).context("cannot start a thread")?;
     Ok(())
 }
