@@ -1,15 +1,10 @@
 //! Shapes3D, on six images in every layout in the wild. The files were written by `fixtures/make_shapes3d.py` (h5py):
 //! contiguous, chunked and compressed, shuffled, growing, each as the oldest and the newest version of the format.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{bytes, factors, fixture, names_and_sizes, open, open_path, pattern, refused, written};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use support::decoded::{bytes, names_and_sizes, open, open_at, pattern, refused, written};
-use support::{factors, fixture};
 use unbraid_data::DataSpec;
 use unbraid_data::formats::hdf5::{Element, File};
 
@@ -40,7 +35,7 @@ fn every_layout_gives_the_same_images_and_factors() {
 #[test]
 fn parts_that_were_never_written_are_zero() {
     for version in ["earliest", "latest"] {
-        let data = open_at("shapes3d", fixture(&format!("shapes3d/{version}_sparse.h5"))).unwrap();
+        let data = open_path("shapes3d", fixture(&format!("shapes3d/{version}_sparse.h5"))).unwrap();
         for i in 0..6 {
             let expected = if (2..4).contains(&i) { vec![0; 64 * 64 * 3] } else { pattern(i) };
             assert_eq!(bytes(data.as_ref(), i), expected, "image {i}, {version}");

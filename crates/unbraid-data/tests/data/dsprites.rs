@@ -1,10 +1,8 @@
 //! dSprites: the real files, the built-in renderer against them, and files that are wrong.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::shared_data::shared;
+use crate::support::{Array, factors, image, open_path, open_spec, refusal, test_name, write_npz};
 use std::fs;
-use support::{Array, factors, image, open_path, open_spec, refusal, shared, write_npz};
 use unbraid_data::formats::npz::Npz;
 use unbraid_data::random::Stream;
 
@@ -19,15 +17,12 @@ struct Agreement {
 /// All 64,834 genuine images: the 20,000 of the subset and the 46,080 of the reduced grid, which share 1,246.
 #[test]
 fn rendered_shapes_agree_with_genuine_images() {
-    let (Some(subset), Some(grid)) =
-        (shared("data/dsprites/dsprites_subset.npz"), shared("data/dsprites/dsprites_downsampled.npz"))
-    else {
-        return;
-    };
+    let files = ["data/dsprites/dsprites_subset.npz", "data/dsprites/dsprites_downsampled.npz"];
+    let Some(files) = shared(test_name!(), files) else { return };
     let rendered = open_spec("shapes").unwrap();
     let mut seen = std::collections::HashSet::new();
     let mut agreements = [Agreement::default(); 3];
-    for file in [subset, grid] {
+    for file in files {
         let genuine = open_path("dsprites", &file).unwrap();
         let originals =
             Npz::open(&file).unwrap().array("original_dataset_indices").unwrap().integers().unwrap();
@@ -61,7 +56,7 @@ fn rendered_shapes_agree_with_genuine_images() {
 /// Order and classes of the complete file, against what it stores itself.
 #[test]
 fn shapes_have_the_order_of_the_original_file() {
-    let Some(file) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
     let classes = Npz::open(&file).unwrap().array("latents_classes").unwrap().integers().unwrap();
     let shapes = open_spec("shapes").unwrap();
     assert_eq!(shapes.len(), classes.len() / 6);
@@ -74,7 +69,7 @@ fn shapes_have_the_order_of_the_original_file() {
 
 #[test]
 fn the_complete_file_is_packed() {
-    let Some(file) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
     let data = open_path("dsprites", &file).unwrap();
     assert_eq!((data.len(), data.is_full_grid()), (737_280, true));
     // 4096 pixels of one bit each, and nothing for the factors of a full grid.
@@ -86,7 +81,7 @@ fn the_complete_file_is_packed() {
 /// The 5-column file is the full grid of every 4th angle and every 2nd position; `shapes` reduces in the same way.
 #[test]
 fn reduced_grids_agree_in_order() {
-    let Some(file) = shared("data/dsprites/dsprites_downsampled.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_downsampled.npz"]) else { return };
     let genuine = open_path("dsprites", &file).unwrap();
     let rendered = open_spec("shapes(orientations=10, positions=16)").unwrap();
     assert_eq!(rendered.len(), 46_080);
@@ -103,7 +98,7 @@ fn reduced_grids_agree_in_order() {
 /// A subset without a full grid is still there, with its rows.
 #[test]
 fn a_subset_is_no_grid() {
-    let Some(file) = shared("data/dsprites/dsprites_subset.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_subset.npz"]) else { return };
     let data = open_path("dsprites", &file).unwrap();
     assert!(!data.is_full_grid());
     assert_eq!(data.factors().unwrap().grid_len(), Some(737_280));

@@ -1,17 +1,12 @@
 //! smallNORB, on ten images in the exact format. The files were written by `fixtures/make_smallnorb.py` (NumPy, gzip)
 //! from the published description of NORB's matrices; the expected pixels are the output of Pillow.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{bytes, factors, fixture, names_and_sizes, open, open_path, refused, refused_for};
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use support::decoded::{bytes, names_and_sizes, open, open_at, refused, refused_for};
-use support::{factors, fixture};
 use tempfile::TempDir;
 use unbraid_data::DataSpec;
 use unbraid_data::formats::norb::Matrix;
@@ -55,7 +50,7 @@ fn refused_with(name: &str, parts: &[&str], change: impl FnOnce(&mut Vec<u8>)) {
 
 #[test]
 fn factors_of_both_parts_in_order() {
-    let data = open_at("smallnorb", fixture("smallnorb")).unwrap();
+    let data = open_path("smallnorb", fixture("smallnorb")).unwrap();
     assert_eq!(data.len(), 10);
     assert_eq!(data.shape().to_string(), "64 x 64 x 1");
     let expected = [("category", 5), ("instance", 10), ("elevation", 9), ("azimuth", 18), ("lighting", 6)];
@@ -73,7 +68,7 @@ fn factors_of_both_parts_in_order() {
 #[test]
 fn pixels_are_the_first_camera_shrunk_as_pillow_does() {
     let expected = image::open(fixture("smallnorb/shrunk.png")).unwrap().into_luma8().into_raw();
-    let data = open_at("smallnorb", fixture("smallnorb")).unwrap();
+    let data = open_path("smallnorb", fixture("smallnorb")).unwrap();
     for (i, expected) in expected.chunks_exact(64 * 64).enumerate() {
         assert_eq!(bytes(data.as_ref(), i), expected, "image {i}");
     }
@@ -96,8 +91,8 @@ fn plain_and_compressed_files_are_the_same_data() {
 #[test]
 fn cached_images_are_the_same() {
     let directory = plain();
-    let first = open_at("smallnorb", directory.path()).unwrap();
-    let second = open_at("smallnorb", directory.path()).unwrap();
+    let first = open_path("smallnorb", directory.path()).unwrap();
+    let second = open_path("smallnorb", directory.path()).unwrap();
     assert!((0..10).all(|i| bytes(first.as_ref(), i) == bytes(second.as_ref(), i)));
     assert_eq!(first.fingerprint().unwrap(), second.fingerprint().unwrap());
 }

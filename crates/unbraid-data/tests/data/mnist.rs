@@ -1,17 +1,15 @@
 //! MNIST and FashionMNIST: the real files, resizing against Pillow, and files that are wrong.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::shared_data::shared;
+use crate::support::{factors, fixture, image, open_path, open_spec, refusal, test_name};
 use std::fs;
 use std::path::Path;
-use support::{factors, fixture, image, open_path, open_spec, refusal, shared};
 use unbraid_data::registry::recognise;
 
 #[test]
 fn the_complete_files() {
     for (name, directory) in [("mnist", "data/mnist"), ("fashion-mnist", "data/fashion_mnist")] {
-        let Some(path) = shared(directory) else { return };
+        let Some([path]) = shared(test_name!(), [directory]) else { return };
         assert_eq!(recognise(&path).unwrap().name, name);
         let train = open_path(name, &path).unwrap();
         let test = open_spec(&format!("{name}(path={}, split=test)", path.display())).unwrap();
@@ -29,7 +27,7 @@ fn the_first_labels() {
         ("mnist", "data/mnist", [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]),
         ("fashion-mnist", "data/fashion_mnist", [9, 0, 0, 3, 0, 2, 7, 2, 5, 5]),
     ] {
-        let Some(path) = shared(directory) else { return };
+        let Some([path]) = shared(test_name!(), [directory]) else { return };
         let data = open_path(name, &path).unwrap();
         let found: Vec<u32> = (0..10).map(|i| factors(data.as_ref(), i)[0]).collect();
         assert_eq!(found, expected);
@@ -39,7 +37,7 @@ fn the_first_labels() {
 /// The fixture was written by Python's gzip and struct modules; the resized images by Pillow (`make_arrays.py`).
 #[test]
 fn resizing_agrees_with_pillow() {
-    let data = open_path("mnist", &fixture("mnist")).unwrap();
+    let data = open_path("mnist", fixture("mnist")).unwrap();
     let expected = fs::read(fixture("mnist/pillow_bilinear_32x32.bin")).unwrap();
     for (index, expected) in expected.chunks(32 * 32).enumerate() {
         for (found, &expected) in image(data.as_ref(), index).iter().zip(expected) {

@@ -1,13 +1,10 @@
 //! Folders of images: sizes, sub-folders, attributes, 3D Chairs' and CelebA's conventions, and what can be wrong.
 //! The images are written by the `image` crate, whose PNG files any reader accepts.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{factors, image, open_path, open_spec, refusal};
 use ::image::{Rgb, RgbImage, Rgba, RgbaImage};
 use std::fs;
 use std::path::Path;
-use support::{factors, image, open_path, open_spec, refusal};
 use unbraid_data::registry::recognise;
 
 fn save(root: &Path, name: &str, width: u32, height: u32, colour: [u8; 3]) {
@@ -108,7 +105,7 @@ fn celeba_finds_its_table() {
     let table = root.path().join("list_attr_celeba.txt");
     fs::write(&table, "2\nBald Smiling \n000001.jpg -1  1\n000002.jpg -1 -1\n").unwrap();
     assert_eq!(recognise(root.path()).unwrap().name, "celeba");
-    let data = open_path("celeba", &root.path().join("img")).unwrap();
+    let data = open_path("celeba", root.path().join("img")).unwrap();
     let names: Vec<_> = data.factors().unwrap().factors().iter().map(|f| (f.name.as_str(), f.size)).collect();
     assert_eq!(names, [("Bald", 1), ("Smiling", 2)]);
     assert_eq!((factors(data.as_ref(), 0), factors(data.as_ref(), 1)), (vec![0, 1], vec![0, 0]));
@@ -120,7 +117,7 @@ fn celeba_finds_its_table() {
         ("1\nBald\n000001.jpg -1\n", "no row for"),
     ] {
         fs::write(&table, content).unwrap();
-        let error = open_path("celeba", &root.path().join("img")).unwrap_err().to_string();
+        let error = open_path("celeba", root.path().join("img")).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("list_attr_celeba.txt"), "{error}");
     }
 }

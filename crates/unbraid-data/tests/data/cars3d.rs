@@ -1,17 +1,14 @@
 //! Cars3D, on two or three cars in the exact format. The files were written by `fixtures/make_cars3d.py`: MATLAB files
 //! by SciPy's `savemat` (compressed in the directory, not in the archive), the expected pixels by Pillow.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{
+    bytes, factors, fixture, names_and_sizes, open, open_path, refused, refused_for, written,
+};
 use proptest::prelude::*;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::LazyLock;
-use support::decoded::{bytes, names_and_sizes, open, open_at, refused, refused_for, written};
-use support::{factors, fixture};
 use unbraid_data::formats::mat5::Array;
 use unbraid_data::{DataSet, DataSpec, Result};
 
@@ -43,7 +40,7 @@ fn check_all_views(data: &dyn DataSet, cars: &[usize]) {
 
 #[test]
 fn a_directory_in_the_order_of_file_names() {
-    let data = open_at("cars3d", fixture("cars3d")).unwrap();
+    let data = open_path("cars3d", fixture("cars3d")).unwrap();
     assert_eq!(names_and_sizes(data.as_ref()), [("elevation", 4), ("azimuth", 24), ("object", 2)]);
     assert_eq!(data.factors().unwrap().factors()[2].labels, ["car_002_mesh", "car_010_mesh"]);
     assert_eq!(data.shape().to_string(), "64 x 64 x 3");
@@ -52,7 +49,7 @@ fn a_directory_in_the_order_of_file_names() {
 
 #[test]
 fn an_archive_in_the_order_of_its_list() {
-    let data = open_at("cars3d", fixture("cars3d/analogy.tar.gz")).unwrap();
+    let data = open_path("cars3d", fixture("cars3d/analogy.tar.gz")).unwrap();
     let labels = ["car_007_mesh", "car_002_mesh", "car_010_mesh"];
     assert_eq!(data.factors().unwrap().factors()[2].labels, labels);
     check_all_views(data.as_ref(), &LISTED);
@@ -61,7 +58,7 @@ fn an_archive_in_the_order_of_its_list() {
 #[test]
 fn pixels_are_shrunk_as_pillow_does() {
     let expected = image::open(fixture("cars3d/shrunk.png")).unwrap().into_rgb8().into_raw();
-    let data = open_at("cars3d", fixture("cars3d/analogy.tar.gz")).unwrap();
+    let data = open_path("cars3d", fixture("cars3d/analogy.tar.gz")).unwrap();
     let views = [(0, 0, 0), (1, 5, 0), (3, 23, 1), (2, 12, 2)];
     for ((elevation, azimuth, car), expected) in views.into_iter().zip(expected.chunks_exact(64 * 64 * 3)) {
         let object = LISTED.iter().position(|&listed| listed == car).unwrap() as u32;
@@ -94,7 +91,7 @@ static CAR: LazyLock<Vec<u8>> = LazyLock::new(|| fs::read(fixture("cars3d/cars/c
 #[test]
 fn a_list_decides_which_cars_and_in_which_order() {
     let files: [(&str, &[u8]); 3] = [("b.mat", &CAR), ("a.mat", &CAR), ("list.txt", b"b\r\na.mat\n\n")];
-    let data = open_at("cars3d", directory_with(&files).path()).unwrap();
+    let data = open_path("cars3d", directory_with(&files).path()).unwrap();
     assert_eq!(data.factors().unwrap().factors()[2].labels, ["b", "a"]);
 }
 

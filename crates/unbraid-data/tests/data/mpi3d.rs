@@ -1,14 +1,9 @@
 //! MPI3D, on six images in the exact format. The files were written by `fixtures/make_mpi3d.py`: NumPy's `savez` and
 //! `savez_compressed`; those that promise more than they hold by Python's `zipfile` around a header of NumPy's.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{bytes, factors, fixture, names_and_sizes, open, open_path, pattern, refused, written};
 use std::fs;
 use std::path::Path;
-use support::decoded::{bytes, names_and_sizes, open, open_at, pattern, refused, written};
-use support::{factors, fixture};
 use unbraid_data::{DataSpec, registry};
 
 const GRID: &str = "1x2x1x1x1x1x3";
@@ -114,5 +109,5 @@ fn missing_empty_garbage_and_truncated_files() {
 fn a_split_leaves_the_grid() {
     let train = open(&spec("stored").with("sizes", GRID).with("split", "train").with("train_fraction", 0.5));
     assert_eq!(train.unwrap().len(), 3);
-    assert!(open_at("mpi3d", fixture("mpi3d/stored.npz")).is_err());
+    assert!(open_path("mpi3d", fixture("mpi3d/stored.npz")).is_err());
 }

@@ -1,9 +1,6 @@
 //! Names, options and splits: what is understood, and what is refused before any work.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
-use support::{factors, open_spec};
+use crate::support::{factors, open_spec};
 use unbraid_data::registry::{ENTRIES, open};
 use unbraid_data::{DataSpec, progress::Silent};
 

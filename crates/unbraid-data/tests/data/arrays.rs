@@ -1,9 +1,6 @@
 //! Generic archives: every layout and type that NumPy wrote for us (`fixtures/make_arrays.py`), and wrong ones.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
-use support::{Array, factors, fixture, image, open_path, refusal, write_npz};
+use crate::support::{Array, factors, fixture, image, open_path, refusal, write_npz};
 use unbraid_data::registry::recognise;
 
 /// The formula by which the script made the pixels.
@@ -13,7 +10,7 @@ fn pixel(i: usize, y: usize, x: usize, channel: usize) -> u8 {
 
 /// Compares all images of a fixture with the formula.
 fn check(file: &str, channels: usize, value: impl Fn(u8) -> f32) {
-    let data = open_path("npz", &fixture(file)).unwrap();
+    let data = open_path("npz", fixture(file)).unwrap();
     let shape = data.shape();
     assert_eq!((data.len(), shape.height, shape.width, shape.channels), (6, 4, 5, channels), "{file}");
     for i in 0..6 {
@@ -45,14 +42,14 @@ fn factors_and_their_names() {
     assert!(data.is_full_grid());
     assert_eq!(factors(data.as_ref(), 4), [1, 1]);
     // Whole floats are classes too; names are optional.
-    let data = open_path("npz", &fixture("arrays/nhw_f32.npz")).unwrap();
+    let data = open_path("npz", fixture("arrays/nhw_f32.npz")).unwrap();
     assert_eq!(data.factors().unwrap().factors()[1].name, "factor 1");
     assert_eq!(factors(data.as_ref(), 5), [1, 2]);
 }
 
 #[test]
 fn black_and_white_is_packed() {
-    let data = open_path("npz", &fixture("arrays/nhw_bool.npz")).unwrap();
+    let data = open_path("npz", fixture("arrays/nhw_bool.npz")).unwrap();
     assert_eq!(data.memory(), 6 * 3, "20 pixels take 3 bytes");
 }
 

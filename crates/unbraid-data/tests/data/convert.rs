@@ -1,11 +1,9 @@
 //! Conversion: what is written is read back, and dSprites' layout is that of the published file.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::shared_data::shared;
+use crate::support::{factors, fixture, image, open_path, open_spec, test_name};
 use std::fs::File;
 use std::path::Path;
-use support::{factors, fixture, image, open_path, open_spec, shared};
 use unbraid_data::convert::{PixelType, write_npz};
 use unbraid_data::formats::npz::Npz;
 use unbraid_data::progress::Silent;
@@ -39,7 +37,7 @@ fn a_reduced_grid_comes_back() {
 fn other_data_comes_back() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("digits.npz");
-    let digits = open_path("mnist", &fixture("mnist")).unwrap();
+    let digits = open_path("mnist", fixture("mnist")).unwrap();
     convert(digits.as_ref(), PixelType::Bytes, &path);
     assert_eq!(recognise(&path).unwrap().name, "npz");
     let back = open_path("npz", &path).unwrap();
@@ -58,7 +56,7 @@ fn points_need_floats() {
 /// The arrays of the complete file, byte for byte (images apart, which are compared elsewhere).
 #[test]
 fn classes_and_values_are_those_of_the_published_file() {
-    let Some(original) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let Some([original]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("shapes.npz");
     convert(open_spec("shapes").unwrap().as_ref(), PixelType::Bytes, &path);

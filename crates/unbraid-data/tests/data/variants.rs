@@ -1,9 +1,7 @@
 //! Coloured, noisy and scream variants: what each does to black and to white.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
-use support::{fixture, image, open_spec, shared};
+use crate::shared_data::shared;
+use crate::support::{fixture, image, open_spec, test_name};
 use unbraid_data::DataSet;
 use unbraid_data::random::Stream;
 
@@ -62,7 +60,7 @@ fn scream_inverts_the_background_inside_the_shape() {
 
 #[test]
 fn scream_cuts_patches_of_the_painting() {
-    let Some(painting) = shared("data/scream/the_scream.jpg") else { return };
+    let Some([painting]) = shared(test_name!(), ["data/scream/the_scream.jpg"]) else { return };
     let spec = format!("shapes(variant=scream, picture={})", painting.display());
     let data = open_spec(&spec).unwrap();
     // 512 x 652 fits 350 x 274 as 215 x 274.
