@@ -42,11 +42,8 @@ pub fn images(
     decode: impl FnOnce(&mut Sink<'_>) -> Result<()>,
 ) -> Result<ByteImages> {
     let total = (values_per_image as u64).checked_mul(len as u64).ok_or_else(|| {
-        DataError::value(
-            "number of images",
-            len,
-            format!("one that {values_per_image} bytes each can exist of"),
-        )
+        let most = u64::MAX / values_per_image.max(1) as u64;
+        DataError::value("number of images", len, format!("at most {most} of {values_per_image} bytes each"))
     })?;
     let large = total > LARGEST_IN_MEMORY;
     let directory = directory();
@@ -57,7 +54,9 @@ pub fn images(
     }
     if large {
         let directory = directory.ok_or_else(|| {
-            DataError::value("cache directory", "neither UNBRAID_CACHE nor HOME", "a place for large images")
+            let expected =
+                "UNBRAID_CACHE or HOME to be set, as images of more than 2 GiB are read from a cache";
+            DataError::value("cache directory", "none", expected)
         })?;
         decode_to_file(&directory, key, total, decode)?;
         return ByteImages::in_file(values_per_image, len, &file_of(&directory, key), 0);
@@ -76,7 +75,7 @@ pub fn images(
     if let Some(directory) = directory.filter(|_| keep == Keep::All)
         && let Err(error) = write_file(&directory, key, |file| file.write_all(&bytes))
     {
-        progress.note(&format!("{}: cannot keep the decoded images: {error}", directory.display()));
+        progress.note(&format!("{}: cannot cache the decoded images: {error}", directory.display()));
     }
     Ok(ByteImages::in_memory(values_per_image, bytes))
 }

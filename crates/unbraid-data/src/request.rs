@@ -119,19 +119,20 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// One of a few words; the first is the default.
+    /// One of a few words, each with its meaning; the first is the default.
     ///
     /// # Errors
     /// If it is something else.
-    pub fn choice(&self, option: &str, choices: &[&'static str]) -> Result<&'static str> {
-        let expected = || format!("one of {}", choices.join(", "));
-        match self.get(option) {
-            None => Ok(choices[0]),
-            Some(OptionValue::Text(text)) => match choices.iter().find(|choice| *choice == text) {
-                Some(choice) => Ok(choice),
-                None => self.refuse(option, format!("\"{text}\""), expected()),
+    pub fn choice<T: Copy>(&self, option: &str, choices: &[(&str, T)]) -> Result<T> {
+        let Some(value) = self.get(option) else { return Ok(choices[0].1) };
+        let chosen =
+            choices.iter().find(|(word, _)| matches!(value, OptionValue::Text(text) if text == word));
+        chosen.map_or_else(
+            || {
+                let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                self.refuse(option, value, format!("one of {}", words.join(", ")))
             },
-            Some(other) => self.refuse(option, other, expected()),
-        }
+            |&(_, choice)| Ok(choice),
+        )
     }
 }

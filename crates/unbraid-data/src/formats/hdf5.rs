@@ -47,8 +47,9 @@ impl File {
             .with_chunk_cache_bytes(0)
             .with_max_chunk_bytes(LARGEST_CHUNK)
             .with_max_read_bytes(LARGEST_SLICE);
-        let file = guarded(|| Hdf5File::open_with_options(path, options))
-            .map_err(|found| DataError::content(path, "file", found, "an HDF5 file"))?;
+        let file = guarded(|| Hdf5File::open_with_options(path, options)).map_err(|cause| {
+            DataError::content(path, "file", "damaged or unknown data", "an HDF5 file").caused_by(cause)
+        })?;
         Ok(Self { path: path.to_owned(), file, bytes })
     }
 
@@ -57,11 +58,12 @@ impl File {
     /// # Errors
     /// If there is none, or its description is damaged or larger than the file can be.
     pub fn array(&self, name: &str) -> Result<Array> {
-        let refuse = |found, expected: &str| {
+        let refuse = |found: String, expected: &str| {
             DataError::content(&self.path, format!("array `{name}`"), found, expected)
         };
-        let dataset =
-            guarded(|| self.file.dataset(name)).map_err(|found| refuse(found, "a readable array"))?;
+        let dataset = guarded(|| self.file.dataset(name)).map_err(|cause| {
+            refuse("a missing or damaged array".to_owned(), "a readable array").caused_by(cause)
+        })?;
         let shape: Option<Vec<usize>> = dataset.shape().iter().map(|&axis| axis.try_into().ok()).collect();
         let element = Element::of(dataset.dtype());
         let sized = shape.and_then(|shape| {
@@ -69,7 +71,7 @@ impl File {
             (bytes as u64 / LARGEST_RATIO <= self.bytes).then_some(shape)
         });
         let shape = sized.ok_or_else(|| {
-            let expected = format!("no more than a file of {} bytes can hold", self.bytes);
+            let expected = format!("an array that fits a file of {} bytes", self.bytes);
             refuse(format!("shape {:?}", dataset.shape()), &expected)
         })?;
         Ok(Array { path: self.path.clone(), name: name.to_owned(), dataset, shape, element })
@@ -96,8 +98,12 @@ impl Element {
         }
     }
 
+    /// Bytes of one element, at least.
     fn bytes(self) -> usize {
-        if self == Self::Double { 8 } else { 1 }
+        match self {
+            Self::Double => 8,
+            Self::Byte | Self::Other => 1,
+        }
     }
 }
 
@@ -175,7 +181,7 @@ impl Array {
             let end = (first + step).min(rows);
             selection.selections[0] = SliceInfoElem::Slice { start: first as u64, end: end as u64, step: 1 };
             let slice = guarded(|| self.dataset.read_slice_parallel::<u8>(&selection))
-                .map_err(|found| self.refuse_rows(found, first, end))?;
+                .map_err(|cause| self.damaged_rows(cause, first, end))?;
             match slice.as_slice() {
                 Some(bytes) => take(bytes)?,
                 None => take(&slice.iter().copied().collect::<Vec<u8>>())?,
@@ -185,8 +191,8 @@ impl Array {
         Ok(())
     }
 
-    fn refuse_rows(&self, found: impl fmt::Display, first: usize, end: usize) -> DataError {
-        self.refuse(format!("{found}, in rows {first} to {end}"), "readable elements")
+    fn damaged_rows(&self, cause: Cause, first: usize, end: usize) -> DataError {
+        self.refuse(format!("damaged data in rows {first} to {end}"), "readable elements").caused_by(cause)
     }
 
     /// Streams the rows of an array that is stored in a complete grid of chunks, and returns how many that were; what
@@ -201,7 +207,7 @@ impl Array {
             return Ok(0);
         };
         let mut chunks = guarded(|| self.dataset.iter_chunks())
-            .map_err(|found| self.refuse(found, "an index of chunks"))?;
+            .map_err(|cause| self.refuse("damaged data", "a readable chunk index").caused_by(cause))?;
         let row_bytes = self.shape[1..].iter().product::<usize>();
         let mut piece = vec![0; ROWS_PER_PIECE.min(rows) * row_bytes];
         for first in (0..rows).step_by(grid.chunk[0]) {
@@ -211,7 +217,7 @@ impl Array {
                 let chunk = match guarded(|| chunks.next().transpose()) {
                     Ok(Some(chunk)) => chunk,
                     Ok(None) => return Ok(first),
-                    Err(found) => return Err(self.refuse_rows(found, first, end)),
+                    Err(cause) => return Err(self.damaged_rows(cause, first, end)),
                 };
                 let expected = [first, origin[0], origin[1], origin[2]];
                 let is_expected =
@@ -253,7 +259,7 @@ impl Array {
     pub fn floats(&self) -> Result<Vec<f64>> {
         assert_eq!(self.element, Element::Double, "elements are checked before they are read");
         let array = guarded(|| self.dataset.read_array::<f64>())
-            .map_err(|found| self.refuse(found, "readable elements"))?;
+            .map_err(|cause| self.refuse("damaged data", "readable elements").caused_by(cause))?;
         Ok(array.iter().copied().collect())
     }
 }
@@ -305,11 +311,15 @@ impl Grid {
     }
 }
 
-/// Calls into `hdf5-reader`; an error, or a panic, is returned as what was found.
-fn guarded<T>(call: impl FnOnce() -> hdf5_reader::error::Result<T>) -> Result<T, String> {
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Calls `hdf5-reader` and turns a panic into an error.
+fn guarded<T>(call: impl FnOnce() -> hdf5_reader::error::Result<T>) -> Result<T, Cause> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("data so damaged that its parser gave up".to_owned()),
+        // Its message repeats its own cause.
+        Ok(Err(hdf5_reader::error::Error::Io(cause))) => Err(cause.into()),
+        Ok(Err(cause)) => Err(cause.into()),
+        Err(_) => Err("the HDF5 parser panicked".into()),
     }
 }

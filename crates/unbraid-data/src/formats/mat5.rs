@@ -8,11 +8,26 @@
 //! Files are read as streams: what a tag claims is never allocated, and values are read only after the caller has
 //! seen, and can refuse, the shape.
 
-use super::gzip::reason;
+use super::gzip::unreadable;
 use crate::error::{DataError, Result};
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// Why a part of a file could not be parsed.
+#[derive(Debug)]
+enum Fault {
+    /// The bytes could not be read or inflated.
+    Read(io::Error),
+    /// They were read, but are not valid; in words that fit after "found".
+    Invalid(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
@@ -34,7 +49,7 @@ enum ByteOrder {
 
 impl ByteOrder {
     /// From the 128 bytes of a file's header.
-    fn of(header: &[u8]) -> io::Result<Self> {
+    fn of(header: &[u8]) -> Result<Self, Fault> {
         let (order, version) = match &header[126..128] {
             b"IM" => (Self::Little, u16::from_le_bytes([header[124], header[125]])),
             b"MI" => (Self::Big, u16::from_be_bytes([header[124], header[125]])),
@@ -66,7 +81,7 @@ struct Tag {
 
 impl Tag {
     /// Reads a tag; `None` at the end of the stream.
-    fn read(reader: &mut impl Read, order: ByteOrder) -> io::Result<Option<Self>> {
+    fn read(reader: &mut impl Read, order: ByteOrder) -> Result<Option<Self>, Fault> {
         let mut start = [0; 1];
         if reader.read(&mut start)? == 0 {
             return Ok(None);
@@ -85,12 +100,12 @@ impl Tag {
         Ok(Some(Self { kind, bytes: u64::from(length), small: Some(data) }))
     }
 
-    fn expect(reader: &mut impl Read, order: ByteOrder) -> io::Result<Self> {
-        Self::read(reader, order)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    fn expect(reader: &mut impl Read, order: ByteOrder) -> Result<Self, Fault> {
+        Self::read(reader, order)?.ok_or_else(|| Fault::Read(io::ErrorKind::UnexpectedEof.into()))
     }
 
     /// The data of a short element, with its padding read over.
-    fn data(self, reader: &mut impl Read, what: &str) -> io::Result<Vec<u8>> {
+    fn data(self, reader: &mut impl Read, what: &str) -> Result<Vec<u8>, Fault> {
         if let Some(data) = self.small {
             return Ok(data[..self.bytes as usize].to_vec());
         }
@@ -171,7 +186,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(reader: &mut impl Read, order: ByteOrder) -> io::Result<Self> {
+    fn read(reader: &mut impl Read, order: ByteOrder) -> Result<Self, Fault> {
         let flags = Tag::expect(reader, order)?.data(reader, "flags")?;
         let dimensions = Tag::expect(reader, order)?.data(reader, "dimensions")?;
         let name = Tag::expect(reader, order)?.data(reader, "a name")?;
@@ -210,11 +225,15 @@ impl<'a> Array<'a> {
     /// # Errors
     /// If there is no such variable, it is no array of real numbers, or the file is damaged.
     pub fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
-        let damaged = |error: io::Error| {
-            DataError::content(path, "file", reason(&error), "a whole MATLAB file of level 5")
+        let damaged = |fault: Fault| {
+            let refuse = |found| DataError::content(path, "file", found, "a whole MATLAB file of level 5");
+            match fault {
+                Fault::Read(error) => unreadable(error, "", refuse),
+                Fault::Invalid(found) => refuse(found),
+            }
         };
         let mut header = [0; 128];
-        file.read_exact(&mut header).map_err(damaged)?;
+        file.read_exact(&mut header).map_err(|error| damaged(error.into()))?;
         let order = ByteOrder::of(&header).map_err(damaged)?;
         let mut others = Vec::new();
         while let Some(tag) = Tag::read(&mut file, order).map_err(damaged)? {
@@ -240,8 +259,9 @@ impl<'a> Array<'a> {
                 element = inflated.into_inner();
             }
             let left = element.limit();
-            if io::copy(&mut element, &mut io::sink()).map_err(damaged)? < left {
-                return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
+            let skipped = io::copy(&mut element, &mut io::sink()).map_err(|error| damaged(error.into()))?;
+            if skipped < left {
+                return Err(damaged(Fault::Read(io::ErrorKind::UnexpectedEof.into())));
             }
             file = element.into_inner();
             others.truncate(16);
@@ -289,7 +309,10 @@ impl<'a> Array<'a> {
     pub fn bytes(mut self) -> Result<Vec<u8>> {
         let tag = match Tag::expect(&mut self.values, self.order) {
             Ok(tag) => tag,
-            Err(error) => return Err(self.refuse(reason(&error), "values")),
+            Err(Fault::Read(error)) => {
+                return Err(unreadable(error, "", |found| self.refuse(found, "values")));
+            }
+            Err(Fault::Invalid(found)) => return Err(self.refuse(found, "values")),
         };
         let Some(storage) = Storage::from_kind(tag.kind) else {
             return Err(self.refuse(format!("values of type {}", tag.kind), "integers or floats"));
@@ -297,8 +320,8 @@ impl<'a> Array<'a> {
         let count = self.header.shape.iter().try_fold(1_u64, |count, &axis| count.checked_mul(axis as u64));
         let expected = count.and_then(|count| count.checked_mul(storage.bytes() as u64));
         if expected != Some(tag.bytes) {
-            let expected = format!("as many as shape {:?} has", self.header.shape);
-            let found = format!("{} bytes of values of {} bytes each", tag.bytes, storage.bytes());
+            let expected = format!("one value for each element of shape {:?}", self.header.shape);
+            let found = format!("{} bytes of {}-byte values", tag.bytes, storage.bytes());
             return Err(self.refuse(found, expected));
         }
         let mut bytes = Vec::new();
@@ -310,8 +333,9 @@ impl<'a> Array<'a> {
             while left > 0 {
                 let part = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
                 if let Err(error) = self.values.read_exact(&mut piece[..part]) {
-                    let found = format!("{} with {left} bytes to go", reason(&error));
-                    return Err(self.refuse(found, format!("{} bytes of values", tag.bytes)));
+                    let expected = format!("{} bytes of values", tag.bytes);
+                    let place = format!(" with {left} bytes to go");
+                    return Err(unreadable(error, &place, |found| self.refuse(found, expected)));
                 }
                 self.convert(&piece[..part], storage, &mut bytes)?;
                 left -= part as u64;
@@ -320,8 +344,8 @@ impl<'a> Array<'a> {
         // Reading on to the end, past the padding, makes zlib compare its checksum.
         match io::copy(&mut self.values.by_ref().take(9), &mut io::sink()) {
             Ok(0..=8) => Ok(bytes),
-            Ok(_) => Err(self.refuse("more after its values", "the end of the array")),
-            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+            Ok(_) => Err(self.refuse("more data after the values", "the end of the array")),
+            Err(error) => Err(self.refuse("damaged data", "intact data").caused_by(error)),
         }
     }
 
@@ -338,13 +362,14 @@ impl<'a> Array<'a> {
     }
 }
 
-fn invalid(message: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message.into())
+fn invalid(found: impl Into<String>) -> Fault {
+    Fault::Invalid(found.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::chain;
     use proptest::prelude::*;
 
     fn parse(bytes: &[u8]) -> Result<(Vec<usize>, Vec<u8>)> {
@@ -394,19 +419,27 @@ mod tests {
         huge[160..168].fill(0x7f);
         let mut complex = big_endian();
         complex[146] = 8;
+        let level_5 = "a whole MATLAB file of level 5";
         let cases = [
-            (wrong_mark, "byte order mark"),
-            (matlab_7_3, "MATLAB 7.3"),
-            (other_name, "found only jm, expected an array `im`"),
-            (cell, "class 1"),
-            (huge, "as many as shape [2139062143, 2139062143] has"),
-            (complex, "complex"),
-            (big_endian()[..170].to_vec(), "an early end"),
-            (Vec::new(), "an early end"),
+            (wrong_mark, format!("file: found the byte order mark [63, 73], expected {level_5}")),
+            (matlab_7_3, format!("file: found a file of MATLAB 7.3 (save it with -v7), expected {level_5}")),
+            (other_name, "variables: found only jm, expected an array `im`".to_owned()),
+            (cell, "array `im`: found values of class 1, expected an array of real numbers".to_owned()),
+            (
+                huge,
+                "array `im`: found 2 bytes of 1-byte values, expected one value for each element of shape \
+                 [2139062143, 2139062143]"
+                    .to_owned(),
+            ),
+            (
+                complex,
+                "array `im`: found complex values of class 6, expected an array of real numbers".to_owned(),
+            ),
+            (big_endian()[..170].to_vec(), format!("file: found an early end, expected {level_5}")),
+            (Vec::new(), format!("file: found an early end, expected {level_5}")),
         ];
         for (file, expected) in cases {
-            let error = parse(&file).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+            assert_eq!(chain(&parse(&file).unwrap_err()), format!("x.mat: {expected}"));
         }
     }
 

@@ -3,7 +3,7 @@
 //! Little-endian: a magic number that says the type of the elements, the number of axes, their lengths, and the
 //! elements, last index fastest. At least three lengths are stored; with fewer axes the last ones mean nothing.
 
-use super::gzip::{self, reason};
+use super::gzip::{self, unreadable};
 use crate::error::{DataError, Result};
 use std::fmt;
 use std::io::{self, Read};
@@ -95,12 +95,12 @@ impl Matrix {
             let mut bytes = [0; 4];
             match elements.read_exact(&mut bytes) {
                 Ok(()) => Ok(u32::from_le_bytes(bytes)),
-                Err(error) => Err(refuse(reason(&error), "a whole NORB header")),
+                Err(error) => Err(unreadable(error, "", |found| refuse(found, "a whole NORB header"))),
             }
         };
         let magic = word()?;
         let element = Element::from_magic(magic).ok_or_else(|| {
-            let expected = "0x1e3d4c55 (bytes), 54 (integers), 51 or 53 (floats) at the end";
+            let expected = "0x1e3d4c55 (bytes), 0x1e3d4c54 (integers), 0x1e3d4c51 or 0x1e3d4c53 (floats)";
             refuse(format!("the magic number {magic:#010x}"), expected)
         })?;
         let axes = word()? as usize;
@@ -123,7 +123,10 @@ impl Matrix {
         });
         let Some((shape, bytes)) = sized else {
             let signed: Vec<i32> = shape.iter().map(|&axis| axis as i32).collect();
-            return Err(refuse(format!("shape {signed:?}"), "a shape that can exist"));
+            return Err(refuse(
+                format!("shape {signed:?}"),
+                "positive lengths whose product does not overflow",
+            ));
         };
         Ok(Self { path: path.to_owned(), element, shape, bytes, elements })
     }
@@ -169,8 +172,9 @@ impl Matrix {
             let wanted = (self.bytes - done).min(piece.len());
             let part = &mut piece[..wanted];
             if let Err(error) = self.elements.read_exact(part) {
-                let found = format!("{} within bytes {done} to {}", reason(&error), done + wanted);
-                return Err(self.refuse(found, format!("{} bytes of elements", self.bytes)));
+                let expected = format!("{} bytes of elements", self.bytes);
+                let place = format!(" within bytes {done} to {}", done + wanted);
+                return Err(unreadable(error, &place, |found| self.refuse(found, expected)));
             }
             take(part)?;
             done += wanted;
@@ -178,8 +182,8 @@ impl Matrix {
         // Reading on to the end makes gzip compare its checksum.
         match io::copy(&mut self.elements.by_ref().take(1), &mut io::sink()) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.refuse("more bytes than its shape has", format!("{} bytes", self.bytes))),
-            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+            Ok(_) => Err(self.refuse("more bytes than its shape needs", format!("{} bytes", self.bytes))),
+            Err(error) => Err(self.refuse("damaged data", "intact data").caused_by(error)),
         }
     }
 
@@ -204,6 +208,7 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::chain;
     use proptest::prelude::*;
 
     fn parse(bytes: &[u8]) -> Result<Vec<u8>> {
@@ -225,25 +230,36 @@ mod tests {
     fn a_matrix_of_bytes() {
         let file = bytes(&[0x1E3D_4C55, 2, 2, 3, 77], &[1, 2, 3, 4, 5, 6]);
         assert_eq!(parse(&file).unwrap(), [1, 2, 3, 4, 5, 6]);
-        let error = parse(&file[..file.len() - 1]).unwrap_err().to_string();
-        assert!(error.contains("an early end"), "{error}");
-        let error = parse(&[file.as_slice(), b"!"].concat()).unwrap_err().to_string();
-        assert!(error.contains("more bytes"), "{error}");
+        let error = parse(&file[..file.len() - 1]).unwrap_err();
+        let expected = "x.mat: matrix: found an early end within bytes 0 to 6, expected 6 bytes of elements";
+        assert_eq!(chain(&error), expected);
+        let error = parse(&[file.as_slice(), b"!"].concat()).unwrap_err();
+        assert_eq!(chain(&error), "x.mat: matrix: found more bytes than its shape needs, expected 6 bytes");
     }
 
     #[test]
     fn headers_that_cannot_be_right() {
         let cases: [(&[u32], &str); 6] = [
-            (&[0x1E3D_4C56, 1, 1, 1, 1], "0x1e3d4c56"),
-            (&[0x1E3D_4C55, 0, 1, 1, 1], "0 axes"),
-            (&[0x1E3D_4C55, u32::MAX, 1, 1, 1], "-1 axes"),
-            (&[0x1E3D_4C55, 3, 1, u32::MAX, 1], "shape [1, -1, 1]"),
-            (&[0x1E3D_4C53, 3, 0x7fff_ffff, 0x7fff_ffff, 4], "a shape that can exist"),
-            (&[0x1E3D_4C54, 1, 1], "a whole NORB header"),
+            (
+                &[0x1E3D_4C56, 1, 1, 1, 1],
+                "found the magic number 0x1e3d4c56, expected 0x1e3d4c55 (bytes), 0x1e3d4c54 (integers), \
+                 0x1e3d4c51 or 0x1e3d4c53 (floats)",
+            ),
+            (&[0x1E3D_4C55, 0, 1, 1, 1], "found 0 axes, expected 1 to 8"),
+            (&[0x1E3D_4C55, u32::MAX, 1, 1, 1], "found -1 axes, expected 1 to 8"),
+            (
+                &[0x1E3D_4C55, 3, 1, u32::MAX, 1],
+                "found shape [1, -1, 1], expected positive lengths whose product does not overflow",
+            ),
+            (
+                &[0x1E3D_4C53, 3, 0x7fff_ffff, 0x7fff_ffff, 4],
+                "found shape [2147483647, 2147483647, 4], expected positive lengths whose product does not overflow",
+            ),
+            (&[0x1E3D_4C54, 1, 1], "found an early end, expected a whole NORB header"),
         ];
         for (words, expected) in cases {
-            let error = parse(&bytes(words, &[])).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+            let error = parse(&bytes(words, &[])).unwrap_err();
+            assert_eq!(chain(&error), format!("x.mat: header: {expected}"));
         }
     }
 

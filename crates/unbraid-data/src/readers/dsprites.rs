@@ -62,7 +62,7 @@ fn read_classes(npz: &mut Npz) -> Result<(usize, Vec<i64>, usize)> {
     let (len, columns) = (classes.header().shape[0], classes.header().shape[1]);
     if !matches!(columns, 5 | 6) || len == 0 {
         let found = format!("shape {:?}", classes.header().shape);
-        return Err(classes.refuse(found, "one row an image, with 6 columns, or 5 without colour"));
+        return Err(classes.refuse(found, "one row per image, with 6 columns, or 5 without colour"));
     }
     let mut rows = classes.integers()?;
     if columns == 6 {
@@ -81,7 +81,7 @@ fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<Bit
     images.expect_axes(3)?;
     if images.header().shape[0] != len {
         let found = format!("{} images", images.header().shape[0]);
-        return Err(images.refuse(found, format!("{len}, one for each row of `latents_classes`")));
+        return Err(images.refuse(found, format!("{len}, one per row of `latents_classes`")));
     }
     images.expect_shape(&[len, 64, 64])?;
     let refuse = images.refusal();
@@ -117,8 +117,8 @@ fn table(path: &Path, rows: &[i64], columns: usize) -> Result<FactorTable> {
     };
     let mut values = Vec::with_capacity(rows.len());
     for (i, &value) in rows.iter().enumerate() {
-        values.push(u32::try_from(value).map_err(|_| refuse(value, i / 5, i % 5))?);
+        let class = u32::try_from(value).ok().filter(|&class| (class as usize) < sizes[i % 5]);
+        values.push(class.ok_or_else(|| refuse(value, i / 5, i % 5))?);
     }
     FactorTable::from_rows(FactorSpace::new(factors(sizes)), values)
-        .map_err(|(row, k)| refuse(rows[row * 5 + k], row, k))
 }

@@ -31,7 +31,7 @@ pub const FACTORS: [&str; 7] = [
 const GRIDS: [Sizes; 2] = [[6, 6, 2, 3, 3, 40, 40], [4, 4, 2, 3, 3, 40, 40]];
 const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
 pub(crate) const SIZES: (&str, &str) =
-    ("sizes", "number of values of each factor, for other grids than the published: 4x4x2x3x3x40x40");
+    ("sizes", "number of values of each factor, for grids that were not published: 4x4x2x3x3x40x40");
 
 /// The number of values of each factor.
 pub type Sizes = [usize; 7];
@@ -78,7 +78,7 @@ pub fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -> Resul
         }
         None => *GRIDS.iter().find(|sizes| sizes.iter().product::<usize>() == len).ok_or_else(|| {
             images
-                .refuse(format!("{len} images"), "1036800, or 460800 (complex); say other grids with `sizes`")
+                .refuse(format!("{len} images"), "1036800, or 460800 (complex); set `sizes` for other grids")
         })?,
     };
     images.expect_shape(&[len, 64, 64, 3])?;

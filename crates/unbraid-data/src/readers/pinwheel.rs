@@ -31,13 +31,12 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let clusters = request.integer("clusters", 1..=1000, 4)?;
     let points = request.integer("points", 1..=1_000_000, 100)?;
     let seed = request.integer("seed", 0..=usize::MAX, 0)? as u64;
-    let test = request.choice("split", &["train", "test"])? == "test";
+    let test = request.choice("split", &[("train", false), ("test", true)])?;
     let recipe = format!("pinwheel 1 clusters={clusters} points={points} seed={seed} test={test}");
     let values = generate(clusters, points, seed, test);
     let space = FactorSpace::new(vec![Factor::new("cluster", clusters)]);
     let rows = (0..clusters as u32).flat_map(|cluster| std::iter::repeat_n(cluster, points)).collect();
-    // Each row is below `clusters` by construction.
-    let table = FactorTable::from_rows(space, rows).ok();
+    let table = Some(FactorTable::from_rows(space, rows)?);
     let pixels = Pixels::Floats { values_per_image: 2, values };
     let shape = ImageShape::new(1, 2, 1);
     Ok(Box::new(StoredImages::new("pinwheel", shape, pixels, table, Fingerprint::Recipe(recipe))))

@@ -2,7 +2,8 @@
 //! by SciPy's `savemat` (compressed in the directory, not in the archive), the expected pixels by Pillow.
 
 use crate::support::{
-    bytes, factors, fixture, names_and_sizes, open, open_path, refused, refused_for, written,
+    after_path, bytes, chain, damage, factors, fixture, missing, names_and_sizes, open, open_path, refusal,
+    written,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -99,31 +100,40 @@ fn a_list_decides_which_cars_and_in_which_order() {
 fn a_list_that_does_not_fit_the_files() {
     for list in ["a\nb\n", "a\na\n"] {
         let directory = directory_with(&[("a.mat", &CAR), ("list.txt", list.as_bytes())]);
-        refused("cars3d", directory.path(), &["missing or listed twice", &format!("{}.mat", &list[2..3])]);
+        let expected = format!(
+            "cars: found {}.mat missing or listed twice, expected one file for each line of list.txt",
+            &list[2..3]
+        );
+        assert_eq!(refusal("cars3d", directory.path()), expected);
     }
     let directory = directory_with(&[("a.mat", &CAR), ("list.txt", b"\n")]);
-    refused("cars3d", directory.path(), &["list.txt", "no name", "one line for each car"]);
+    let expected = "list.txt: found no names, expected one line per car";
+    assert_eq!(refusal("cars3d", directory.path()), expected);
 }
 
 #[test]
 fn a_path_that_is_missing_or_without_cars() {
-    refused("cars3d", Path::new("/no/such/place"), &["cannot open"]);
-    refused("cars3d", &fixture("smallnorb"), &["no .mat file", "data/cars/"]);
+    assert_eq!(refusal("cars3d", Path::new("/no/such/place")), missing());
+    let expected =
+        "directory: found no .mat file, expected car files (.mat) in it, in cars/ or in data/cars/";
+    assert_eq!(refusal("cars3d", &fixture("smallnorb")), expected);
     let (_directory, path) = written("x.tar.gz", b"");
-    refused("cars3d", &path, &["0 bytes"]);
+    assert_eq!(refusal("cars3d", &path), "file: found 0 bytes, expected data");
 }
 
 #[test]
 fn damaged_archives() {
     let content = fs::read(fixture("cars3d/analogy.tar.gz")).unwrap();
     let (_directory, path) = written("x.tar.gz", &content[..content.len() / 2]);
-    refused("cars3d", &path, &["archive", "a whole tar archive"]);
+    let expected = "archive: found an early end, expected a whole tar archive, gzip-compressed or not";
+    assert_eq!(refusal("cars3d", &path), expected);
     let (_directory, path) = written("x.tar.gz", &b"garbage ".repeat(200));
-    refused("cars3d", &path, &["archive", "a whole tar archive"]);
+    let expected = "archive: found damaged data, expected a whole tar archive, gzip-compressed or not";
+    assert_eq!(damage("cars3d", &path), expected);
     let mut file = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     file.write_all(&[0; 1024]).unwrap();
     let (_directory, path) = written("x.tar.gz", &file.finish().unwrap());
-    refused("cars3d", &path, &["no cars/*.mat in it"]);
+    assert_eq!(refusal("cars3d", &path), "archive: found no cars/*.mat, expected one .mat file per car");
 }
 
 #[test]
@@ -132,17 +142,20 @@ fn damaged_cars() {
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0x55;
     let small = fs::read(fixture("cars3d/small_bytes.mat")).unwrap();
-    let cases: [(&[u8], &[&str]); 6] = [
-        (&[], &["0 bytes"]),
-        (&CAR[..100], &["an early end", "MATLAB file of level 5"]),
-        (&CAR[..CAR.len() / 2], &["array `im`", "4718592 bytes"]),
-        (&[b'x'; 500], &["byte order mark"]),
-        (&flipped, &["array `im`"]),
-        (&small, &["shape [4, 3, 2]", "shape [128, 128, 3, 24, 4]"]),
+    let cases: [(&[u8], &str); 6] = [
+        (&[], "file: found 0 bytes, expected data"),
+        (&CAR[..100], "file: found an early end, expected a whole MATLAB file of level 5"),
+        (
+            &CAR[..CAR.len() / 2],
+            "array `im`: found an early end with 2490368 bytes to go, expected 4718592 bytes of values",
+        ),
+        (&[b'x'; 500], "file: found the byte order mark [120, 120], expected a whole MATLAB file of level 5"),
+        (&flipped, "array `im`: found more data after the values, expected the end of the array"),
+        (&small, "array `im`: found shape [4, 3, 2], expected shape [128, 128, 3, 24, 4]"),
     ];
-    for (content, parts) in cases {
+    for (content, expected) in cases {
         let directory = directory_with(&[("car.mat", content)]);
-        refused_for("cars3d", directory.path(), &directory.path().join("car.mat"), parts);
+        assert_eq!(refusal("cars3d", directory.path()), format!("car.mat: {expected}"));
     }
 }
 
@@ -163,10 +176,15 @@ fn arrays_by_scipy_of_every_storage_type() {
 
 #[test]
 fn arrays_that_hold_no_bytes() {
-    let cases = [("fractions", "0 to 255"), ("text", "class 4"), ("complex", "complex values of class 6")];
-    for (name, part) in cases {
-        let message = parse(name).unwrap_err().to_string();
-        assert!(message.contains("array `im`") && message.contains(part), "{message}");
+    let cases = [
+        ("fractions", "found 0.5, expected whole numbers from 0 to 255"),
+        ("text", "found values of class 4, expected an array of real numbers"),
+        ("complex", "found complex values of class 6, expected an array of real numbers"),
+    ];
+    for (name, expected) in cases {
+        let path = fixture(&format!("cars3d/small_{name}.mat"));
+        let error = parse(name).unwrap_err();
+        assert_eq!(after_path(&chain(&error), &path), format!("array `im`: {expected}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Helpers that the tests share: opening data with an empty cache, pixels and factors to compare, and small files.
 
+use std::error::Error;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::sync::LazyLock;
 use unbraid_data::formats::npy::{ElementType, Header};
 use unbraid_data::progress::Silent;
 use unbraid_data::random::{Lane, Stream};
-use unbraid_data::{DataSet, DataSpec, FactorSpace, Result};
+use unbraid_data::{DataError, DataSet, DataSpec, FactorSpace, Result};
 
 /// The name of the enclosing test, with its module.
 macro_rules! test_name {
@@ -52,28 +53,43 @@ pub(crate) fn open_path(name: &str, path: impl Into<PathBuf>) -> Result<Box<dyn 
     open(&DataSpec::named(name).with_path(path))
 }
 
-/// The message on opening `path`, which must fail and name the path.
-pub(crate) fn refusal(name: &str, path: &Path) -> String {
-    let error = open_path(name, path).expect_err("should be refused").to_string();
-    assert!(error.contains(&path.display().to_string()), "the message should name the path: {error}");
-    error
-}
-
-/// Opening `path` must fail, with a message that names it and holds every one of `parts`.
-pub(crate) fn refused(name: &str, path: &Path, parts: &[&str]) {
-    refused_for(name, path, path, parts);
-}
-
-/// The same where the message must name `culprit`, a file below `path`.
-pub(crate) fn refused_for(name: &str, path: &Path, culprit: &Path, parts: &[&str]) {
-    let message = match open_path(name, path) {
+/// The error of opening `path`, which must fail.
+pub(crate) fn refused(name: &str, path: &Path) -> DataError {
+    match open_path(name, path) {
         Ok(_) => panic!("{} is not refused", path.display()),
-        Err(error) => error.to_string(),
-    };
-    assert!(message.contains(&*culprit.to_string_lossy()), "no {} in: {message}", culprit.display());
-    for part in parts {
-        assert!(message.contains(part), "no `{part}` in: {message}");
+        Err(error) => error,
     }
+}
+
+/// The error of opening `path` and its causes, without the path at the start of the message.
+pub(crate) fn refusal(name: &str, path: &Path) -> String {
+    after_path(&chain(&refused(name, path)), path)
+}
+
+/// The same without the causes, which must come from the decoder of another crate.
+pub(crate) fn damage(name: &str, path: &Path) -> String {
+    let error = refused(name, path);
+    assert!(error.source().is_some(), "no cause: {error}");
+    after_path(&error.to_string(), path)
+}
+
+/// An error and its causes on one line, as anyhow's `{:#}` prints them.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// A message that starts with `path`, or with a file below it, without `path`.
+pub(crate) fn after_path(message: &str, path: &Path) -> String {
+    match message.strip_prefix(&*path.to_string_lossy()) {
+        Some(rest) => rest.trim_start_matches(['/', '\\', ':', ' ']).to_owned(),
+        None => panic!("no {} at the start of: {message}", path.display()),
+    }
+}
+
+/// The chain after the path of a file that does not exist.
+pub(crate) fn missing() -> String {
+    format!("cannot open: {}", std::io::Error::from_raw_os_error(2))
 }
 
 fn noise() -> Lane {

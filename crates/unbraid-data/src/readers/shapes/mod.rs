@@ -78,12 +78,8 @@ impl Shapes {
         let counts = [grid.scales, grid.orientations, grid.positions];
         for (name, (count, full)) in names.into_iter().zip(counts.into_iter().zip([6, 40, 32])) {
             if count == 0 || full % count != 0 {
-                let expected = format!("a divisor of {full}, so that every n-th value can be kept");
-                return Err(DataError::value(
-                    format!("option `{name}` of data set `shapes`"),
-                    count,
-                    expected,
-                ));
+                let subject = format!("option `{name}` of data set `shapes`");
+                return Err(DataError::value(subject, count, format!("a divisor of {full}")));
             }
         }
         let factors = dsprites::factors(grid.sizes());
