@@ -44,10 +44,10 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 
 /// All points, arm by arm; train and test are independent draws.
 fn generate(clusters: usize, points: usize, seed: u64, test: bool) -> Vec<f32> {
-    let moment = Stream::new(seed, "pinwheel").at(u64::from(test));
+    let position = Stream::new(seed, "pinwheel").at(u64::from(test));
     let mut values = Vec::with_capacity(2 * clusters * points);
     for cluster in 0..clusters {
-        let mut generator = moment.lane(cluster as u64).generator();
+        let mut generator = position.lane(cluster as u64).generator();
         for _ in 0..points {
             let mut normal = || -> f64 { StandardNormal.sample(&mut generator) };
             let (x, y) = (1.0 + SPREAD.0 * normal(), SPREAD.1 * normal());

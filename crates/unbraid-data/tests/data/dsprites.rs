@@ -121,13 +121,13 @@ fn batches_are_the_same_on_any_number_of_threads() {
     for spec in ["shapes", "shapes(variant=noisy)"] {
         let data = open_spec(spec).unwrap();
         let indices: Vec<usize> = (0..100).map(|i| i * 7001 % data.len()).collect();
-        let moment = Stream::new(5, "noise").at(3);
+        let position = Stream::new(5, "noise").at(3);
         let mut expected = vec![0.0; 100 * data.shape().values()];
-        data.write_batch(&indices, moment, &mut expected).unwrap();
+        data.write_batch(&indices, position, &mut expected).unwrap();
         for threads in 1..=3 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut found = vec![0.0; expected.len()];
-            pool.install(|| data.write_batch_parallel(&indices, moment, &mut found)).unwrap();
+            pool.install(|| data.write_batch_parallel(&indices, position, &mut found)).unwrap();
             assert!(found == expected, "{spec} on {threads} threads");
         }
     }
