@@ -11,12 +11,10 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::LazyLock;
-use unbraid_data::fingerprint::Fingerprint;
 use unbraid_data::progress::Silent;
 use unbraid_data::random::Stream;
 use unbraid_data::storage::{BitImages, Pixels};
-use unbraid_data::stored::StoredImages;
-use unbraid_data::{DataSet, DataSpec, open, sampling};
+use unbraid_data::{DataSet, DataSpec, Fingerprint, StoredImages, open, sampling};
 
 const BATCH: usize = 64;
 const VALUES: usize = 64 * 64;

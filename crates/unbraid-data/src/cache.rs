@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Data sets larger than this stay on disk, where the system keeps as much of them in its memory as there is room.
-pub const LARGEST_IN_MEMORY: u64 = 2 << 30;
+pub(crate) const LARGEST_IN_MEMORY: u64 = 2 << 30;
 
 /// Which images are worth a file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub(crate) enum Keep {
     /// All: decoding them is slow.
     All,
     /// Only those too large for memory: decoding is quick.
@@ -26,14 +26,14 @@ pub enum Keep {
 }
 
 /// Hands over decoded bytes, in order, in pieces of any size.
-pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
 /// `len` images from the cache, or else from `decode`. Up to 2 GiB they end in memory; beyond, they are written to the
 /// cache and read from there on demand.
 ///
 /// # Errors
 /// If decoding fails or gives another number of bytes than promised, or images too large for memory cannot be written.
-pub fn images(
+pub(crate) fn load_or_decode(
     key: &str,
     values_per_image: usize,
     len: usize,
@@ -130,7 +130,7 @@ static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
 
 /// Keeps the files of this process in `directory` rather than in the user's cache; the first call counts. Tests use it
 /// to start from an empty cache, as environment variables cannot be set safely in a program with threads.
-pub fn keep_in(directory: PathBuf) {
+pub fn set_directory(directory: PathBuf) {
     CHOSEN.get_or_init(|| directory);
 }
 

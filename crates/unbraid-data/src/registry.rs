@@ -12,7 +12,8 @@ use crate::readers::folder::{ATTRIBUTES, CHANNELS, LABELS, SIZE, SKIP_BROKEN};
 use crate::readers::mnist::FIT;
 use crate::request::Request;
 use crate::spec::DataSpec;
-use crate::split::{self, SPLIT_OPTIONS, SplitBy};
+use crate::split;
+pub use crate::split::{SPLIT_OPTIONS, SplitBy};
 use std::path::Path;
 
 /// What the table says of a data set.
@@ -28,13 +29,23 @@ pub struct Entry {
     pub options: &'static [(&'static str, &'static str)],
     /// How it is split into train and test.
     pub split: SplitBy,
-    /// Whether a path holds this data set, from a look at names and headers.
-    pub recognise: fn(&Path) -> bool,
+    /// Whether a path holds this data set, judged by file names and headers.
+    pub(crate) recognise: fn(&Path) -> bool,
     /// Opens it.
-    pub open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
+    pub(crate) open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
 }
 
-/// All data sets, in the order in which a path is tried.
+impl Entry {
+    /// The options of [`SPLIT_OPTIONS`] that the data set takes, each with one line of help.
+    pub fn split_options(&self) -> &'static [(&'static str, &'static str)] {
+        match self.split {
+            SplitBy::Image | SplitBy::Factor(_) => SPLIT_OPTIONS,
+            SplitBy::Files => &SPLIT_OPTIONS[..1],
+        }
+    }
+}
+
+/// All data sets, in the order in which they are tried on a path.
 pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "shapes",
@@ -251,8 +262,7 @@ pub fn recognise(path: &Path) -> Result<&'static Entry> {
 }
 
 fn check_option(entry: &Entry, option: &str) -> Result<()> {
-    let split = if entry.split == SplitBy::Files { &SPLIT_OPTIONS[..1] } else { SPLIT_OPTIONS };
-    let known: Vec<&str> = entry.options.iter().chain(split).map(|(name, _)| *name).collect();
+    let known: Vec<&str> = entry.options.iter().chain(entry.split_options()).map(|(name, _)| *name).collect();
     if known.contains(&option) {
         return Ok(());
     }

@@ -130,7 +130,7 @@ impl Plan {
 }
 
 /// Some images of another data set.
-pub struct Subset {
+struct Subset {
     data: Box<dyn DataSet>,
     indices: Vec<u32>,
 }

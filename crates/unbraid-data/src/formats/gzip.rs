@@ -12,7 +12,7 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 ///
 /// # Errors
 /// If the file is missing, empty, a directory, or cannot be read.
-pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     let mut file = open_file(path)?;
     let mut start = [0; 2];
     let compressed = match file.read_exact(&mut start) {

@@ -23,7 +23,7 @@ const ROWS_PER_PIECE: usize = 256;
 const LARGEST_RATIO: u64 = 1100;
 
 /// An open file.
-pub struct File {
+pub(crate) struct File {
     path: PathBuf,
     file: Hdf5File,
     bytes: u64,
@@ -40,7 +40,7 @@ impl File {
     ///
     /// # Errors
     /// If the file is missing, a directory, or not HDF5.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let bytes = open_file(path)?.metadata().map_err(DataError::io(path, "read its size"))?.len();
         let options = OpenOptions::default()
             // Every chunk is read once, so keeping them would only cost memory.
@@ -57,7 +57,7 @@ impl File {
     ///
     /// # Errors
     /// If there is none, or its description is damaged or larger than the file can be.
-    pub fn array(&self, name: &str) -> Result<Array> {
+    pub(crate) fn array(&self, name: &str) -> Result<Array> {
         let refuse = |found: String, expected: &str| {
             DataError::content(&self.path, format!("array `{name}`"), found, expected)
         };
@@ -80,7 +80,7 @@ impl File {
 
 /// The types of elements that data sets have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub(crate) enum Element {
     /// Unsigned bytes.
     Byte,
     /// Floats of 64 bits.
@@ -118,7 +118,7 @@ impl fmt::Display for Element {
 }
 
 /// An array whose elements are still to be read.
-pub struct Array {
+pub(crate) struct Array {
     path: PathBuf,
     name: String,
     dataset: Dataset,
@@ -138,12 +138,12 @@ impl fmt::Debug for Array {
 
 impl Array {
     /// The length of each axis; the last index is the fastest.
-    pub fn shape(&self) -> &[usize] {
+    pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     /// An error about this array.
-    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+    pub(crate) fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
         DataError::content(&self.path, format!("array `{}`", self.name), found, expected)
     }
 
@@ -151,7 +151,7 @@ impl Array {
     ///
     /// # Errors
     /// If they are others.
-    pub fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
+    pub(crate) fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
         if self.element != element {
             return Err(self.refuse(self.element.to_string(), element.to_string()));
         }
@@ -171,7 +171,7 @@ impl Array {
     ///
     /// # Panics
     /// If the elements are no bytes; see [`Array::expect`].
-    pub fn stream(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn stream(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         assert_eq!(self.element, Element::Byte, "elements are checked before they are read");
         let rows = self.shape[0];
         let mut first = self.stream_chunks(&mut take)?;
@@ -256,7 +256,7 @@ impl Array {
     ///
     /// # Panics
     /// If the elements are no floats; see [`Array::expect`].
-    pub fn floats(&self) -> Result<Vec<f64>> {
+    pub(crate) fn floats(&self) -> Result<Vec<f64>> {
         assert_eq!(self.element, Element::Double, "elements are checked before they are read");
         let array = guarded(|| self.dataset.read_array::<f64>())
             .map_err(|cause| self.refuse("damaged data", "readable elements").caused_by(cause))?;
@@ -321,5 +321,51 @@ fn guarded<T>(call: impl FnOnce() -> hdf5_reader::error::Result<T>) -> Result<T,
         Ok(Err(hdf5_reader::error::Error::Io(cause))) => Err(cause.into()),
         Ok(Err(cause)) => Err(cause.into()),
         Err(_) => Err("the HDF5 parser panicked".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fs;
+    use std::io::Write;
+
+    const LAYOUTS: [&str; 5] = ["contiguous", "image_chunks", "automatic_chunks", "odd_chunks", "growing"];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        /// Most bytes of a small file are metadata; half of the changes go to its first 2 KB, where the arrays are described.
+        #[test]
+        fn mutated_files_never_panic(
+            version in prop::sample::select(vec!["earliest", "latest"]),
+            layout in prop::sample::select(LAYOUTS.to_vec()),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), any::<u8>()), 1..5),
+        ) {
+            let fixture = format!("tests/fixtures/shapes3d/{version}_{layout}.h5");
+            let mut content = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap();
+            for (at, start, byte) in changes {
+                let at = at.index(if start { 2048 } else { content.len() });
+                content[at] = byte;
+            }
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&content).unwrap();
+            if let Ok(file) = File::open(file.path()) {
+                for name in ["images", "labels"] {
+                    let Ok(array) = file.array(name) else { continue };
+                    // The ratio of sizes allows 80 MB here; readers check the shape first.
+                    if array.shape().iter().product::<usize>() > 1 << 20 {
+                        continue;
+                    }
+                    if array.expect(Element::Byte, &[64, 64, 3]).is_ok() {
+                        let _ = array.stream(|_| Ok(()));
+                    }
+                    if array.expect(Element::Double, &[6]).is_ok() {
+                        let _ = array.floats();
+                    }
+                }
+            }
+        }
     }
 }

@@ -10,18 +10,18 @@ const UNSIGNED_BYTE: u8 = 0x08;
 
 /// An array of bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ByteArray {
+pub(crate) struct ByteArray {
     /// The length of each axis.
-    pub shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     /// The elements, the last axis fastest.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Reads an array of `axes` axes from a file, which may be compressed with gzip.
 ///
 /// # Errors
 /// If the file is missing, damaged, or something else.
-pub fn read(path: &Path, axes: usize) -> Result<ByteArray> {
+pub(crate) fn read(path: &Path, axes: usize) -> Result<ByteArray> {
     parse(path, axes, gzip::open(path)?)
 }
 

@@ -37,7 +37,7 @@ const MAX_SMALL: u64 = 1024;
 const NUMERIC: std::ops::RangeInclusive<u8> = 6..=15;
 
 /// Whether these are the first bytes of a level 5 file.
-pub fn is_header(bytes: &[u8]) -> bool {
+pub(crate) fn is_header(bytes: &[u8]) -> bool {
     bytes.get(..128).is_some_and(|header| ByteOrder::of(header).is_ok())
 }
 
@@ -203,7 +203,7 @@ impl Header {
 }
 
 /// A numeric array whose values are still to be read.
-pub struct Array<'a> {
+pub(crate) struct Array<'a> {
     path: PathBuf,
     header: Header,
     order: ByteOrder,
@@ -224,7 +224,7 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// If there is no such variable, it is no array of real numbers, or the file is damaged.
-    pub fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
+    pub(crate) fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
         let damaged = |fault: Fault| {
             let refuse = |found| DataError::content(path, "file", found, "a whole MATLAB file of level 5");
             match fault {
@@ -281,13 +281,8 @@ impl<'a> Array<'a> {
         Ok(self)
     }
 
-    /// The length of each axis; the **first** index is the fastest.
-    pub fn shape(&self) -> &[usize] {
-        &self.header.shape
-    }
-
     /// An error about this array.
-    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+    pub(crate) fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
         DataError::content(&self.path, format!("array `{}`", self.header.name), found, expected)
     }
 
@@ -295,7 +290,7 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// If the shape is another.
-    pub fn expect_shape(&self, shape: &[usize]) -> Result<()> {
+    pub(crate) fn expect_shape(&self, shape: &[usize]) -> Result<()> {
         if self.header.shape == shape {
             return Ok(());
         }
@@ -306,7 +301,7 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// If a value is something else, or the file is damaged.
-    pub fn bytes(mut self) -> Result<Vec<u8>> {
+    pub(crate) fn bytes(mut self) -> Result<Vec<u8>> {
         let tag = match Tag::expect(&mut self.values, self.order) {
             Ok(tag) => tag,
             Err(Fault::Read(error)) => {
@@ -367,97 +362,4 @@ fn invalid(found: impl Into<String>) -> Fault {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::chain;
-    use proptest::prelude::*;
-
-    fn parse(bytes: &[u8]) -> Result<(Vec<usize>, Vec<u8>)> {
-        let array = Array::find(Path::new("x.mat"), Box::new(bytes), "im")?;
-        Ok((array.shape().to_vec(), array.bytes()?))
-    }
-
-    /// A big-endian file by hand, from the format's description: `im` = [7 8] in class double, stored as small bytes.
-    fn big_endian() -> Vec<u8> {
-        let mut file = vec![b' '; 124];
-        file.extend([0x01, 0x00, b'M', b'I']);
-        let words: [u32; 12] = [14, 48, 6, 8, 6, 0, 5, 8, 1, 2, 0x0002_0001, u32::from_be_bytes(*b"im\0\0")];
-        file.extend(words.iter().flat_map(|word| word.to_be_bytes()));
-        file.extend([0, 2, 0, 2, 7, 8, 0, 0]);
-        file
-    }
-
-    #[test]
-    fn big_endian_and_small_elements() {
-        assert_eq!(parse(&big_endian()).unwrap(), (vec![1, 2], vec![7, 8]));
-    }
-
-    #[test]
-    fn every_storage_type_gives_bytes_or_says_what_it_holds() {
-        let little = ByteOrder::Little;
-        assert_eq!(Storage::Signed(1).byte(&[0xff], little), Err("-1".to_owned()));
-        assert_eq!(Storage::Signed(2).byte(&[200, 0], little), Ok(200));
-        assert_eq!(Storage::Unsigned(2).byte(&[1, 0], ByteOrder::Big), Err("256".to_owned()));
-        assert_eq!(Storage::Unsigned(8).byte(&[9, 0, 0, 0, 0, 0, 0, 0], little), Ok(9));
-        assert_eq!(Storage::Single.byte(&255_f32.to_be_bytes(), ByteOrder::Big), Ok(255));
-        assert_eq!(Storage::Double.byte(&0.5_f64.to_le_bytes(), little), Err("0.5".to_owned()));
-        assert_eq!(Storage::Double.byte(&f64::NAN.to_le_bytes(), little), Err("NaN".to_owned()));
-        assert_eq!(Storage::Double.byte(&256_f64.to_le_bytes(), little), Err("256".to_owned()));
-    }
-
-    #[test]
-    fn files_that_cannot_be_right() {
-        let mut wrong_mark = big_endian();
-        wrong_mark[126] = b'?';
-        let mut matlab_7_3 = big_endian();
-        matlab_7_3[124] = 2;
-        let mut other_name = big_endian();
-        other_name[172] = b'j';
-        let mut cell = big_endian();
-        cell[147] = 1;
-        let mut huge = big_endian();
-        huge[160..168].fill(0x7f);
-        let mut complex = big_endian();
-        complex[146] = 8;
-        let level_5 = "a whole MATLAB file of level 5";
-        let cases = [
-            (wrong_mark, format!("file: found the byte order mark [63, 73], expected {level_5}")),
-            (matlab_7_3, format!("file: found a file of MATLAB 7.3 (save it with -v7), expected {level_5}")),
-            (other_name, "variables: found only jm, expected an array `im`".to_owned()),
-            (cell, "array `im`: found values of class 1, expected an array of real numbers".to_owned()),
-            (
-                huge,
-                "array `im`: found 2 bytes of 1-byte values, expected one value for each element of shape \
-                 [2139062143, 2139062143]"
-                    .to_owned(),
-            ),
-            (
-                complex,
-                "array `im`: found complex values of class 6, expected an array of real numbers".to_owned(),
-            ),
-            (big_endian()[..170].to_vec(), format!("file: found an early end, expected {level_5}")),
-            (Vec::new(), format!("file: found an early end, expected {level_5}")),
-        ];
-        for (file, expected) in cases {
-            assert_eq!(chain(&parse(&file).unwrap_err()), format!("x.mat: {expected}"));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
-            let _ = parse(&bytes);
-            let _ = parse(&[&big_endian()[..128], bytes.as_slice()].concat());
-        }
-
-        #[test]
-        fn mutated_files_never_panic(changes in prop::collection::vec((128_usize..192, any::<u8>()), 1..6)) {
-            let mut file = big_endian();
-            for (at, byte) in changes {
-                let last = file.len() - 1;
-                file[at.min(last)] = byte;
-            }
-            let _ = parse(&file);
-        }
-    }
-}
+mod tests;

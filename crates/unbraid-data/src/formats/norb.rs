@@ -14,7 +14,7 @@ const MAX_AXES: usize = 8;
 
 /// The type of a matrix' elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub(crate) enum Element {
     /// Unsigned bytes.
     Byte,
     /// Signed integers of 32 bits.
@@ -37,7 +37,7 @@ impl Element {
     }
 
     /// Bytes of one element.
-    pub fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Byte => 1,
             Self::Integer | Self::Single => 4,
@@ -58,7 +58,7 @@ impl fmt::Display for Element {
 }
 
 /// An open matrix: its header is known, its elements are still to be read.
-pub struct Matrix {
+pub(crate) struct Matrix {
     path: PathBuf,
     element: Element,
     shape: Vec<usize>,
@@ -81,7 +81,7 @@ impl Matrix {
     ///
     /// # Errors
     /// If the file is missing or its header is damaged.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::read(path, gzip::open(path)?)
     }
 
@@ -89,7 +89,7 @@ impl Matrix {
     ///
     /// # Errors
     /// If the header is damaged.
-    pub fn read(path: &Path, mut elements: Box<dyn Read + Send>) -> Result<Self> {
+    pub(crate) fn read(path: &Path, mut elements: Box<dyn Read + Send>) -> Result<Self> {
         let refuse = |found: String, expected: &str| DataError::content(path, "header", found, expected);
         let mut word = || {
             let mut bytes = [0; 4];
@@ -132,17 +132,12 @@ impl Matrix {
     }
 
     /// The length of each axis.
-    pub fn shape(&self) -> &[usize] {
+    pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The type of the elements.
-    pub fn element(&self) -> Element {
-        self.element
-    }
-
     /// An error about this matrix.
-    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+    pub(crate) fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
         DataError::content(&self.path, "matrix", found, expected)
     }
 
@@ -150,7 +145,7 @@ impl Matrix {
     ///
     /// # Errors
     /// If they are others.
-    pub fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
+    pub(crate) fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
         if self.element != element {
             return Err(self.refuse(self.element.to_string(), element.to_string()));
         }
@@ -165,7 +160,11 @@ impl Matrix {
     ///
     /// # Errors
     /// If the file ends early or late, is damaged, or `take` refuses a piece.
-    pub fn stream(mut self, piece_bytes: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn stream(
+        mut self,
+        piece_bytes: usize,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut piece = vec![0; piece_bytes.min(self.bytes)];
         let mut done = 0;
         while done < self.bytes {
@@ -194,7 +193,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If the elements are no integers; see [`Matrix::expect`].
-    pub fn integers(self) -> Result<Vec<i32>> {
+    pub(crate) fn integers(self) -> Result<Vec<i32>> {
         assert_eq!(self.element, Element::Integer, "elements are checked before they are read");
         let mut integers = Vec::new();
         self.stream(1 << 16, |piece| {
@@ -273,6 +272,18 @@ mod tests {
         fn arbitrary_headers_never_panic(words in prop::collection::vec(any::<u32>(), 0..12), rest: Vec<u8>) {
             let _ = parse(&bytes(&[&[0x1E3D_4C55], words.as_slice()].concat(), &rest));
             let _ = parse(&bytes(&[&[0x1E3D_4C54, 2], words.as_slice()].concat(), &rest));
+        }
+
+        /// A file of 20 bytes of header and 96 bytes of elements with one byte changed, cut short.
+        #[test]
+        fn mutated_files_never_panic(at in 0_usize..97, byte: u8, length in 0_usize..117) {
+            let path = "tests/fixtures/smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-info.mat.gz";
+            let mut file = gzip::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+            let mut content = Vec::new();
+            file.read_to_end(&mut content).unwrap();
+            content[at] = byte;
+            content.truncate(length);
+            let _ = parse(&content);
         }
     }
 }

@@ -136,7 +136,7 @@ impl<'a> ArrayReader<'a> {
     }
 
     /// Makes errors about this array after its elements were consumed.
-    pub fn refusal(&self) -> impl Fn(String, &str) -> DataError + use<> {
+    pub(crate) fn refusal(&self) -> impl Fn(String, &str) -> DataError + use<> {
         let (path, subject) = (self.path.clone(), format!("array `{}`", self.name));
         move |found, expected| DataError::content(&path, subject.clone(), found, expected)
     }
@@ -145,7 +145,7 @@ impl<'a> ArrayReader<'a> {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn stored_offset(&self) -> Result<Option<u64>> {
+    pub(crate) fn stored_offset(&self) -> Result<Option<u64>> {
         let Some(start) = self.stored_at else { return Ok(None) };
         // The header's length follows from reading it again: it is not kept.
         let mut file = open_file(&self.path)?;
@@ -180,7 +180,7 @@ impl<'a> ArrayReader<'a> {
     ///
     /// # Errors
     /// If they are not.
-    pub fn expect_bytes(&self) -> Result<()> {
+    pub(crate) fn expect_bytes(&self) -> Result<()> {
         if !matches!((self.header.element.kind, self.header.element.bytes), ('u' | 'b', 1)) {
             return Err(self.refuse(self.header.element.to_string(), "uint8"));
         }

@@ -26,7 +26,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         name: &str,
         element: ElementType,
         shape: &[usize],
-    ) -> io::Result<&mut ZipWriter<W>> {
+    ) -> io::Result<&mut (impl Write + use<W>)> {
         let header = Header { element, fortran_order: false, shape: shape.to_vec() };
         let large = header.bytes().is_none_or(|bytes| bytes as u64 > u64::from(u32::MAX) / 2);
         let options = SimpleFileOptions::default()

@@ -111,7 +111,7 @@ fn read_bytes(
     }
     let key = if large { format!("npz-{}", hash_file(path)?) } else { String::new() };
     let mut largest = 0;
-    let bytes = cache::images(&key, values, len, Keep::Large, request.progress, |sink| {
+    let bytes = cache::load_or_decode(&key, values, len, Keep::Large, request.progress, |sink| {
         let (mut rest, mut arranged) = (Vec::new(), Vec::new());
         images.stream(|piece| {
             largest = piece.iter().copied().fold(largest, u8::max);
@@ -134,7 +134,7 @@ fn read_bytes(
         // No byte is larger than 1, so packing cannot fail.
         let _ = bytes.with_image(index, |image| bits.push(image))?;
     }
-    bits.shrink();
+    bits.shrink_to_fit();
     Ok(Pixels::Bits(bits))
 }
 

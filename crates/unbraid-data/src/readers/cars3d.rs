@@ -57,15 +57,16 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 ///
 /// # Errors
 /// If there is no car, one is missing or damaged, or has another shape.
-pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let metadata = fs::metadata(path).map_err(DataError::io(path, "open"))?;
     let cars = if metadata.is_dir() { Cars::in_directory(path)? } else { Cars::in_archive(path)? };
     let hash = Fingerprint::Files(cars.files()).compute()?;
     let key = Fingerprint::Recipe(format!("cars3d 1 {hash}")).compute()?;
     let shape = ImageShape::new(SIZE, SIZE, 3);
     let len = VIEWS * cars.names.len();
-    let images =
-        cache::images(&key, shape.values(), len, Keep::All, progress, |sink| decode(&cars, progress, sink))?;
+    let images = cache::load_or_decode(&key, shape.values(), len, Keep::All, progress, |sink| {
+        decode(&cars, progress, sink)
+    })?;
     let factors = FactorTable::grid(FactorSpace::new(vec![
         Factor::new("elevation", ELEVATIONS),
         Factor::new("azimuth", AZIMUTHS),

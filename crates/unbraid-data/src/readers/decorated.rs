@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// What is done to the black and white image.
 #[derive(Debug)]
-pub enum Variant {
+pub(crate) enum Variant {
     /// A random colour for white.
     Colour,
     /// Random background pixels.
@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 4] =
 
 /// An RGB picture from which backgrounds are cut.
 #[derive(Debug)]
-pub struct Picture {
+pub(crate) struct Picture {
     path: PathBuf,
     width: usize,
     height: usize,
@@ -55,7 +55,7 @@ impl Picture {
     ///
     /// # Errors
     /// If the file is no image, or too small for patches of `patch` pixels.
-    pub fn read(path: &Path, patch: ImageShape) -> Result<Self> {
+    pub(crate) fn read(path: &Path, patch: ImageShape) -> Result<Self> {
         let picture = super::folder::decode(path)?.into_rgb8();
         let (width, height) = picture.dimensions();
         let shrink = (f64::from(SCREAM_SIZE.0) / f64::from(width))
@@ -76,7 +76,7 @@ impl Picture {
 
 /// Three-channel images made from the one-channel images of another data set.
 #[derive(Debug)]
-pub struct Decorated {
+pub(crate) struct Decorated {
     name: String,
     data: Box<dyn DataSet>,
     variant: Variant,
@@ -113,7 +113,7 @@ impl Decorated {
     ///
     /// # Panics
     /// If the data set has more than one channel.
-    pub fn new(data: Box<dyn DataSet>, variant: Variant) -> Self {
+    pub(crate) fn new(data: Box<dyn DataSet>, variant: Variant) -> Self {
         assert_eq!(data.shape().channels, 1, "only grey images can be decorated");
         let prefix = match variant {
             Variant::Colour => "colour",

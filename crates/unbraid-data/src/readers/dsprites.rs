@@ -18,11 +18,11 @@ use crate::table::FactorTable;
 use std::path::Path;
 
 /// The shapes, in the order of their class.
-pub const SHAPES: [&str; 3] = ["square", "ellipse", "heart"];
+pub(crate) const SHAPES: [&str; 3] = ["square", "ellipse", "heart"];
 /// Names of the factors after shape.
 pub(crate) const OTHER_FACTORS: [&str; 4] = ["scale", "orientation", "x", "y"];
 /// The number of values of each factor of the complete file.
-pub const SIZES: [usize; 5] = [3, 6, 40, 32, 32];
+pub(crate) const SIZES: [usize; 5] = [3, 6, 40, 32, 32];
 
 /// The factors of dSprites with these numbers of values.
 pub(crate) fn factors(sizes: [usize; 5]) -> Vec<Factor> {
@@ -44,11 +44,11 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 ///
 /// # Errors
 /// If the file is missing, damaged, or not dSprites.
-pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let mut npz = Npz::open(path)?;
     let (len, rows, columns) = read_classes(&mut npz)?;
     let mut images = read_images(&mut npz, len, progress)?;
-    images.shrink();
+    images.shrink_to_fit();
     let factors = table(path, &rows, columns)?;
     let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
     let shape = ImageShape::new(64, 64, 1);

@@ -19,9 +19,10 @@ use crate::table::FactorTable;
 use std::path::Path;
 
 /// Names of the factors; the last is the fastest.
-pub const FACTORS: [&str; 6] = ["floor hue", "wall hue", "object hue", "scale", "shape", "orientation"];
+pub(crate) const FACTORS: [&str; 6] =
+    ["floor hue", "wall hue", "object hue", "scale", "shape", "orientation"];
 /// The number of values of each factor of the complete file.
-pub const SIZES: [usize; 6] = [10, 10, 10, 8, 4, 15];
+pub(crate) const SIZES: [usize; 6] = [10, 10, 10, 8, 4, 15];
 const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
 
 /// Whether the file has Shapes3D's arrays.
@@ -38,14 +39,14 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 ///
 /// # Errors
 /// If the file is missing, damaged, or not Shapes3D.
-pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let file = File::open(path)?;
     let (images, labels) = arrays(&file)?;
     let len = images.shape()[0];
     let table = table(&labels)?;
     let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
     let key = Fingerprint::Recipe(format!("shapes3d 1 {}", fingerprint.compute()?)).compute()?;
-    let images = cache::images(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
+    let images = cache::load_or_decode(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
         progress.start("Unpacking Shapes3D", len as u64);
         images.stream(|rows| {
             progress.advance((rows.len() / SHAPE.values()) as u64);

@@ -2,16 +2,13 @@
 //! by SciPy's `savemat` (compressed in the directory, not in the archive), the expected pixels by Pillow.
 
 use crate::support::{
-    after_path, bytes, chain, damage, factors, fixture, missing, names_and_sizes, open, open_path, refusal,
-    written,
+    bytes, damage, factors, fixture, missing, names_and_sizes, open, open_path, refusal, written,
 };
-use proptest::prelude::*;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::LazyLock;
-use unbraid_data::formats::mat5::Array;
-use unbraid_data::{DataSet, DataSpec, Result};
+use unbraid_data::{DataSet, DataSpec};
 
 /// The cars of the list in the archive, as the script numbers them.
 const LISTED: [usize; 3] = [2, 0, 1];
@@ -156,56 +153,5 @@ fn damaged_cars() {
     for (content, expected) in cases {
         let directory = directory_with(&[("car.mat", content)]);
         assert_eq!(refusal("cars3d", directory.path()), format!("car.mat: {expected}"));
-    }
-}
-
-fn parse(name: &str) -> Result<(Vec<usize>, Vec<u8>)> {
-    let path = fixture(&format!("cars3d/small_{name}.mat"));
-    let array = Array::find(&path, Box::new(fs::File::open(&path).unwrap()), "im")?;
-    Ok((array.shape().to_vec(), array.bytes()?))
-}
-
-/// SciPy's `arange(24).reshape(4, 3, 2)`, in MATLAB's order: the first index is the fastest.
-#[test]
-fn arrays_by_scipy_of_every_storage_type() {
-    let expected: Vec<u8> = (0..24).map(|at| (at % 4) * 6 + (at / 4 % 3) * 2 + at / 12).collect();
-    for name in ["bytes", "compressed", "doubles", "shorts"] {
-        assert_eq!(parse(name).unwrap(), (vec![4, 3, 2], expected.clone()), "{name}");
-    }
-}
-
-#[test]
-fn arrays_that_hold_no_bytes() {
-    let cases = [
-        ("fractions", "found 0.5, expected whole numbers from 0 to 255"),
-        ("text", "found values of class 4, expected an array of real numbers"),
-        ("complex", "found complex values of class 6, expected an array of real numbers"),
-    ];
-    for (name, expected) in cases {
-        let path = fixture(&format!("cars3d/small_{name}.mat"));
-        let error = parse(name).unwrap_err();
-        assert_eq!(after_path(&chain(&error), &path), format!("array `im`: {expected}"));
-    }
-}
-
-proptest! {
-    #[test]
-    fn mutated_files_never_panic(
-        compressed: bool,
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
-        length in any::<prop::sample::Index>(),
-    ) {
-        let name = if compressed { "cars3d/small_compressed.mat" } else { "cars3d/small_shorts.mat" };
-        let mut content = fs::read(fixture(name)).unwrap();
-        for (at, byte) in changes {
-            let at = 120 + at.index(content.len() - 120);
-            content[at] = byte;
-        }
-        content.truncate(length.index(2 * content.len()).max(128));
-        if let Ok(array) = Array::find(Path::new("x.mat"), Box::new(content.as_slice()), "im")
-            && array.expect_shape(&[4, 3, 2]).is_ok()
-        {
-            let _ = array.bytes();
-        }
     }
 }

@@ -5,10 +5,8 @@ use crate::support::{
     bytes, damage, factors, fixture, missing, names_and_sizes, open, open_path, pattern, refusal, refused,
     written,
 };
-use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use unbraid_data::formats::hdf5::{Element, File};
 use unbraid_data::{DataError, DataSpec};
 
 const LAYOUTS: [&str; 5] = ["contiguous", "image_chunks", "automatic_chunks", "odd_chunks", "growing"];
@@ -111,38 +109,4 @@ fn a_description_that_promises_gigabytes() {
     let expected =
         "array `images`: found shape [480000, 64, 64, 3], expected an array that fits a file of 1672 bytes";
     assert_eq!(refusal("shapes3d", &fixture("shapes3d/bad_promise.h5")), expected);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    /// Most bytes of a small file are metadata; half of the changes go to its first 2 KB, where the arrays are described.
-    #[test]
-    fn mutated_files_never_panic(
-        version in prop::sample::select(vec!["earliest", "latest"]),
-        layout in prop::sample::select(LAYOUTS.to_vec()),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), any::<u8>()), 1..5),
-    ) {
-        let mut content = fs::read(fixture(&format!("shapes3d/{version}_{layout}.h5"))).unwrap();
-        for (at, start, byte) in changes {
-            let at = at.index(if start { 2048 } else { content.len() });
-            content[at] = byte;
-        }
-        let (_directory, path) = written("x.h5", &content);
-        if let Ok(file) = File::open(&path) {
-            for name in ["images", "labels"] {
-                let Ok(array) = file.array(name) else { continue };
-                // The ratio of sizes allows 80 MB here; readers check the shape first.
-                if array.shape().iter().product::<usize>() > 1 << 20 {
-                    continue;
-                }
-                if array.expect(Element::Byte, &[64, 64, 3]).is_ok() {
-                    let _ = array.stream(|_| Ok(()));
-                }
-                if array.expect(Element::Double, &[6]).is_ok() {
-                    let _ = array.floats();
-                }
-            }
-        }
-    }
 }

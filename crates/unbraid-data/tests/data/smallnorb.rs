@@ -3,13 +3,11 @@
 
 use crate::support::{bytes, factors, fixture, missing, names_and_sizes, open, open_path, refusal};
 use flate2::read::GzDecoder;
-use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 use tempfile::TempDir;
 use unbraid_data::DataSpec;
-use unbraid_data::formats::norb::Matrix;
 
 const TRAINING: &str = "smallnorb-5x46789x9x18x6x2x96x96-training";
 const TESTING: &str = "smallnorb-5x01235x9x18x6x2x96x96-testing";
@@ -205,18 +203,5 @@ fn factors_outside_the_grid() {
         refused_with(&format!("{TESTING}-{kind}"), &format!("matrix: found {expected}"), |content| {
             content[at..at + value.len()].copy_from_slice(value);
         });
-    }
-}
-
-proptest! {
-    #[test]
-    fn mutated_files_never_panic(at in 0_usize..97, byte: u8, length in 0_usize..117) {
-        let mut content = inflated(&format!("{TRAINING}-info"));
-        content[at] = byte;
-        content.truncate(length);
-        let matrix = Matrix::read(Path::new("x.mat"), Box::new(std::io::Cursor::new(content)));
-        if let Ok(matrix) = matrix {
-            let _ = matrix.stream(1 << 16, |_| Ok(()));
-        }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn open(spec: &DataSpec) -> Result<Box<dyn DataSet>> {
         if directory.exists() {
             fs::remove_dir_all(&directory).unwrap();
         }
-        unbraid_data::cache::keep_in(directory);
+        unbraid_data::cache::set_directory(directory);
     });
     LazyLock::force(&CACHE);
     unbraid_data::open(spec, &Silent)

@@ -123,9 +123,10 @@ impl Folder {
         let shape = ImageShape::new(size, size, channels);
         let key = key(root, &listing, shape, request.progress)?;
         let values = shape.values();
-        let images = cache::images(&key, values, listing.len(), Keep::All, request.progress, |sink| {
-            decode_all(root, &listing, shape, request.progress, sink)
-        })?;
+        let images =
+            cache::load_or_decode(&key, values, listing.len(), Keep::All, request.progress, |sink| {
+                decode_all(root, &listing, shape, request.progress, sink)
+            })?;
         Ok(Self { listing, shape, pixels: Pixels::Bytes(images), key, factors: None })
     }
 
