@@ -4,17 +4,17 @@
 //! The packed images are dSprites' where the shared data is present (`UNBRAID_SHARED`), else the same number of
 //! rendered ones, packed first: what counts is that random images lie far apart in 377 MB.
 
+#[path = "../tests/data/shared_data.rs"]
+mod shared_data;
+
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use unbraid_data::fingerprint::Fingerprint;
 use unbraid_data::progress::Silent;
 use unbraid_data::random::Stream;
 use unbraid_data::storage::{BitImages, Pixels};
-use unbraid_data::stored::StoredImages;
-use unbraid_data::{DataSet, DataSpec, open, sampling};
+use unbraid_data::{DataSet, DataSpec, Fingerprint, StoredImages, open, sampling};
 
 const BATCH: usize = 64;
 const VALUES: usize = 64 * 64;
@@ -27,9 +27,7 @@ fn main() {
 }
 
 static PACKED: LazyLock<Box<dyn DataSet>> = LazyLock::new(|| {
-    let shared = std::env::var_os("UNBRAID_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let file = shared.join("data/dsprites/dsprites_reconstructed.npz");
+    let file = shared_data::shared_path("data/dsprites/dsprites_reconstructed.npz");
     if file.exists() {
         return open(&DataSpec::named("dsprites").with_path(file), &Silent)
             .expect("the shared file is intact");

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Data sets larger than this stay on disk, where the system keeps as much of them in its memory as there is room.
-pub const LARGEST_IN_MEMORY: u64 = 2 << 30;
+pub(crate) const LARGEST_IN_MEMORY: u64 = 2 << 30;
 
 /// Which images are worth a file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub(crate) enum Keep {
     /// All: decoding them is slow.
     All,
     /// Only those too large for memory: decoding is quick.
@@ -26,14 +26,14 @@ pub enum Keep {
 }
 
 /// Hands over decoded bytes, in order, in pieces of any size.
-pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
 /// `len` images from the cache, or else from `decode`. Up to 2 GiB they end in memory; beyond, they are written to the
 /// cache and read from there on demand.
 ///
 /// # Errors
 /// If decoding fails or gives another number of bytes than promised, or images too large for memory cannot be written.
-pub fn images(
+pub(crate) fn load_or_decode(
     key: &str,
     values_per_image: usize,
     len: usize,
@@ -42,11 +42,8 @@ pub fn images(
     decode: impl FnOnce(&mut Sink<'_>) -> Result<()>,
 ) -> Result<ByteImages> {
     let total = (values_per_image as u64).checked_mul(len as u64).ok_or_else(|| {
-        DataError::value(
-            "number of images",
-            len,
-            format!("one that {values_per_image} bytes each can exist of"),
-        )
+        let most = u64::MAX / values_per_image.max(1) as u64;
+        DataError::value("number of images", len, format!("at most {most} of {values_per_image} bytes each"))
     })?;
     let large = total > LARGEST_IN_MEMORY;
     let directory = directory();
@@ -57,7 +54,9 @@ pub fn images(
     }
     if large {
         let directory = directory.ok_or_else(|| {
-            DataError::value("cache directory", "neither UNBRAID_CACHE nor HOME", "a place for large images")
+            let expected =
+                "UNBRAID_CACHE or HOME to be set, as images of more than 2 GiB are read from a cache";
+            DataError::value("cache directory", "none", expected)
         })?;
         decode_to_file(&directory, key, total, decode)?;
         return ByteImages::in_file(values_per_image, len, &file_of(&directory, key), 0);
@@ -76,7 +75,7 @@ pub fn images(
     if let Some(directory) = directory.filter(|_| keep == Keep::All)
         && let Err(error) = write_file(&directory, key, |file| file.write_all(&bytes))
     {
-        progress.note(&format!("{}: cannot keep the decoded images: {error}", directory.display()));
+        progress.note(&format!("{}: cannot cache the decoded images: {error}", directory.display()));
     }
     Ok(ByteImages::in_memory(values_per_image, bytes))
 }
@@ -131,7 +130,7 @@ static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
 
 /// Keeps the files of this process in `directory` rather than in the user's cache; the first call counts. Tests use it
 /// to start from an empty cache, as environment variables cannot be set safely in a program with threads.
-pub fn keep_in(directory: PathBuf) {
+pub fn set_directory(directory: PathBuf) {
     CHOSEN.get_or_init(|| directory);
 }
 

@@ -28,72 +28,63 @@ pub enum PixelType {
     Floats,
 }
 
-/// Why a conversion ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum ConvertError {
-    /// The data set could not be read, or does not fit the wanted form.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The file could not be written.
-    #[error(transparent)]
-    Write(#[from] io::Error),
-}
-
 /// Writes all images and factors. Data sets that draw noise draw it from `seed`.
 ///
 /// # Errors
-/// If the data cannot be read or the file cannot be written.
+/// If the data cannot be read, or does not fit the pixel type; [`DataError::Write`] if the writer fails.
 pub fn write_npz<W: Write + Seek>(
     data: &dyn DataSet,
     pixels: PixelType,
     seed: u64,
     writer: W,
     progress: &dyn Progress,
-) -> Result<W, ConvertError> {
+) -> Result<W> {
     let mut npz = NpzWriter::new(writer);
     let shape = data.shape();
     let as_dsprites = matches!(data.name(), "dsprites" | "shapes") && pixels == PixelType::Bytes;
     if as_dsprites {
-        let out = npz.array("imgs", ElementType::little('u', 1), &[data.len(), shape.height, shape.width])?;
+        let out = npz.array("imgs", ElementType::little('u', 1), &[data.len(), shape.height, shape.width]);
+        let out = out.map_err(unwritable)?;
         write_images(data, seed, progress, |values| {
             out.write_all(&values.iter().map(|&v| v as u8).collect::<Vec<_>>())
         })?;
-        write_dsprites_classes(data, &mut npz)?;
-        return Ok(npz.finish()?);
+        write_dsprites_classes(data, &mut npz).map_err(unwritable)?;
+        return npz.finish().map_err(unwritable);
     }
     let axes = [data.len(), shape.height, shape.width, shape.channels];
     match pixels {
         PixelType::Bytes => {
             let mut outside = None;
-            let out = npz.array("images", ElementType::little('u', 1), &axes)?;
+            let out = npz.array("images", ElementType::little('u', 1), &axes).map_err(unwritable)?;
             write_images(data, seed, progress, |values| {
                 outside =
                     outside.or_else(|| values.iter().copied().find(|value| !(0.0..=1.0).contains(value)));
                 out.write_all(&values.iter().map(|value| (value * 255.0).round() as u8).collect::<Vec<_>>())
             })?;
             if let Some(value) = outside {
-                let expected = "values in [0, 1] to write bytes; floats hold any";
-                return Err(DataError::value(
-                    format!("pixels of data set `{}`", data.name()),
-                    value,
-                    expected,
-                )
-                .into());
+                let expected = "values in [0, 1] for byte pixels; write floats instead";
+                let subject = format!("pixels of data set `{}`", data.name());
+                return Err(DataError::value(subject, value, expected));
             }
         }
         PixelType::Floats => {
-            let out = npz.array("images", ElementType::little('f', 4), &axes)?;
+            let out = npz.array("images", ElementType::little('f', 4), &axes).map_err(unwritable)?;
             write_images(data, seed, progress, |values| {
                 out.write_all(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
             })?;
         }
     }
     if let Some(space) = data.factors() {
-        npz.integers("factors", &[data.len(), space.len()], rows(data).flatten().map(i64::from))?;
+        let values = rows(data).flatten().map(i64::from);
+        npz.integers("factors", &[data.len(), space.len()], values).map_err(unwritable)?;
         let names: Vec<String> = space.factors().iter().map(|factor| factor.name.clone()).collect();
-        npz.strings("factor_names", &names)?;
+        npz.strings("factor_names", &names).map_err(unwritable)?;
     }
-    Ok(npz.finish()?)
+    npz.finish().map_err(unwritable)
+}
+
+fn unwritable(source: io::Error) -> DataError {
+    DataError::Write { source }
 }
 
 /// Hands over all images in order, some at a time.
@@ -102,7 +93,7 @@ fn write_images(
     seed: u64,
     progress: &dyn Progress,
     mut write: impl FnMut(&[f32]) -> io::Result<()>,
-) -> Result<(), ConvertError> {
+) -> Result<()> {
     let stream = Stream::new(seed, "convert");
     progress.start("Writing images", data.len() as u64);
     let mut pixels = vec![0.0; CHUNK.min(data.len()) * data.shape().values()];
@@ -110,7 +101,7 @@ fn write_images(
         let indices: Vec<usize> = (first..data.len().min(first + CHUNK)).collect();
         let pixels = &mut pixels[..indices.len() * data.shape().values()];
         data.write_batch_parallel(&indices, stream.at((first / CHUNK) as u64), pixels)?;
-        write(pixels)?;
+        write(pixels).map_err(unwritable)?;
         progress.advance(indices.len() as u64);
     }
     progress.finish();

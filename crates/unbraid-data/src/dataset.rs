@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::factors::FactorSpace;
-use crate::random::{Lane, Moment};
+use crate::random::{Lane, Position};
 use rayon::prelude::*;
 use std::fmt;
 
@@ -102,7 +102,7 @@ pub trait DataSet: Send + Sync + fmt::Debug {
     ///
     /// # Panics
     /// If `pixels` is not exactly `indices.len()` images long, or an index is out of range.
-    fn write_batch(&self, indices: &[usize], noise: Moment, pixels: &mut [f32]) -> Result<()> {
+    fn write_batch(&self, indices: &[usize], noise: Position, pixels: &mut [f32]) -> Result<()> {
         let values = self.shape().values();
         assert_eq!(pixels.len(), indices.len() * values, "room for exactly {} images", indices.len());
         for (lane, (&index, image)) in indices.iter().zip(pixels.chunks_exact_mut(values)).enumerate() {
@@ -118,7 +118,7 @@ pub trait DataSet: Send + Sync + fmt::Debug {
     ///
     /// # Panics
     /// As [`DataSet::write_batch`].
-    fn write_batch_parallel(&self, indices: &[usize], noise: Moment, pixels: &mut [f32]) -> Result<()> {
+    fn write_batch_parallel(&self, indices: &[usize], noise: Position, pixels: &mut [f32]) -> Result<()> {
         let values = self.shape().values();
         assert_eq!(pixels.len(), indices.len() * values, "room for exactly {} images", indices.len());
         indices

@@ -1,56 +1,81 @@
-//! What can go wrong with data, in words that name the file, what was found and what was expected.
+//! The crate's error type. A message names the file or option, what was found and what was expected; the cause, where
+//! there is one, is only in `source`.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Result of everything in this crate that can fail.
+/// The result of every fallible function in this crate.
 pub type Result<T, E = DataError> = std::result::Result<T, E>;
 
-/// An error with data: a file that cannot be read, a file whose content is not what it should be, or a request that
-/// makes no sense.
+/// A file that cannot be read or written, a file with unexpected content, or a request that cannot be met.
+///
+/// Messages do not repeat their cause. Print the whole chain, as anyhow's `{:#}` does, to see both:
+///
+/// ```
+/// use std::error::Error;
+/// use unbraid_data::progress::Silent;
+/// use unbraid_data::{DataSpec, open};
+///
+/// let error = open(&DataSpec::at("no/such.npz"), &Silent).unwrap_err();
+/// assert_eq!(error.to_string(), "no/such.npz: cannot open");
+/// assert!(error.source().is_some()); // No such file or directory
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
     /// The operating system refused to open, read or write a file.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// What was attempted, as a verb phrase: "open", "read the labels".
         action: String,
-        /// The system's reason.
+        /// The reason given by the operating system.
         source: std::io::Error,
     },
-    /// A file was read, but its content does not fit.
+    /// The output of a conversion could not be written.
+    #[error("cannot write the converted data set")]
+    Write {
+        /// The reason given by the writer.
+        source: std::io::Error,
+    },
+    /// A file was read, but its content is not as expected.
     #[error("{}: {subject}: found {found}, expected {expected}", path.display())]
     Content {
         /// The file or directory.
         path: PathBuf,
         /// Which part of it: "array `imgs`", "header".
         subject: String,
-        /// What stands there.
+        /// What it contains.
         found: String,
-        /// What should stand there.
+        /// What it should contain.
         expected: String,
+        /// The error of the decoder, where one failed.
+        source: Option<Box<dyn Error + Send + Sync>>,
     },
     /// No data set has this name.
-    #[error("unknown data set `{name}`{}", hint(suggestion.as_deref()))]
+    #[error("unknown data set `{name}`\nhint: {}", name_hint(*suggestion, known))]
     UnknownName {
-        /// The name that was asked for.
+        /// The name in the request.
         name: String,
-        /// The nearest name that exists.
-        suggestion: Option<String>,
+        /// The most similar name that exists.
+        suggestion: Option<&'static str>,
+        /// All names.
+        known: Vec<&'static str>,
     },
     /// A data set has no such option.
-    #[error("data set `{set}` has no option `{option}`{}", hint(suggestion.as_deref()))]
+    #[error("data set `{data_set}` has no option `{option}`\nhint: {}", option_hint(*suggestion, known))]
     UnknownOption {
         /// The data set.
-        set: String,
-        /// The option that was given.
+        data_set: String,
+        /// The option in the request.
         option: String,
-        /// The nearest option that exists, or the list of all.
-        suggestion: Option<String>,
+        /// The most similar option that exists.
+        suggestion: Option<&'static str>,
+        /// All options of the data set.
+        known: Vec<&'static str>,
     },
-    /// An option or argument has a value that cannot be right.
+    /// An option or argument has an invalid value.
     #[error("{subject}: found {found}, expected {expected}")]
     Value {
         /// The option or argument.
@@ -62,17 +87,36 @@ pub enum DataError {
     },
 }
 
-fn hint(suggestion: Option<&str>) -> String {
-    suggestion.map(|text| format!("\nhint: {text}")).unwrap_or_default()
+fn name_hint(suggestion: Option<&str>, known: &[&str]) -> String {
+    match suggestion {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known names are {}; a path contains a / or a file extension", known.join(", ")),
+    }
+}
+
+fn option_hint(suggestion: Option<&str>, known: &[&str]) -> String {
+    match suggestion {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("its options are {}", known.join(", ")),
+    }
 }
 
 impl DataError {
-    /// Turns an I/O error into one that names the file and the attempt; made for `map_err`.
+    /// Wraps an I/O error with the file and the attempted action, for use with `map_err`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use unbraid_data::DataError;
+    ///
+    /// let path = Path::new("no/such.csv");
+    /// let error = std::fs::read(path).map_err(DataError::io(path, "read the labels")).unwrap_err();
+    /// assert_eq!(error.to_string(), "no/such.csv: cannot read the labels");
+    /// ```
     pub fn io<'a>(path: &'a Path, action: &'a str) -> impl FnOnce(std::io::Error) -> Self + 'a {
         move |source| Self::Io { path: path.to_owned(), action: action.to_owned(), source }
     }
 
-    /// The content of a file does not fit.
+    /// A file with unexpected content.
     pub fn content(
         path: &Path,
         subject: impl Into<String>,
@@ -84,11 +128,50 @@ impl DataError {
             subject: subject.into(),
             found: found.into(),
             expected: expected.into(),
+            source: None,
         }
     }
 
-    /// An option or argument cannot be right.
+    /// An option or argument with an invalid value.
     pub fn value(subject: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
         Self::Value { subject: subject.into(), found: found.to_string(), expected: expected.into() }
+    }
+
+    /// Adds the error of a decoder as the source of a [`DataError::Content`]; leaves every other error unchanged.
+    #[must_use]
+    pub fn caused_by(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        match self {
+            Self::Content { path, subject, found, expected, source: _ } => {
+                Self::Content { path, subject, found, expected, source: Some(cause.into()) }
+            }
+            Self::Io { .. }
+            | Self::Write { .. }
+            | Self::UnknownName { .. }
+            | Self::UnknownOption { .. }
+            | Self::Value { .. } => self,
+        }
+    }
+}
+
+/// An error and its causes on one line, as anyhow's `{:#}` prints them.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn a_cause_is_printed_once() {
+        let path = Path::new("a.npz");
+        let error = DataError::io(path, "open")(io::Error::other("disk on fire"));
+        assert_eq!(error.to_string(), "a.npz: cannot open");
+        assert_eq!(chain(&error), "a.npz: cannot open: disk on fire");
+        let error = DataError::content(path, "file", "damaged data", "a zip archive").caused_by("bad magic");
+        assert_eq!(error.to_string(), "a.npz: file: found damaged data, expected a zip archive");
+        assert_eq!(chain(&error), "a.npz: file: found damaged data, expected a zip archive: bad magic");
     }
 }

@@ -46,7 +46,7 @@ impl Fingerprint {
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn hash_file(path: &Path) -> Result<String> {
+pub(crate) fn hash_file(path: &Path) -> Result<String> {
     let mut file = File::open(path).map_err(DataError::io(path, "open"))?;
     let mut hash = Sha256::new();
     let mut piece = vec![0; 1 << 18];

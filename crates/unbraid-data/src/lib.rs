@@ -19,25 +19,30 @@
 
 pub mod cache;
 pub mod convert;
-pub mod dataset;
-pub mod error;
-pub mod factors;
-pub mod fingerprint;
 pub mod formats;
 pub mod progress;
 pub mod random;
-pub mod readers;
 pub mod registry;
-pub mod request;
 pub mod sampling;
-pub mod spec;
-pub mod split;
 pub mod storage;
-pub mod stored;
-pub mod table;
+
+mod dataset;
+mod error;
+mod factors;
+mod fingerprint;
+mod readers;
+mod request;
+mod spec;
+mod split;
+mod stored;
+mod table;
 
 pub use dataset::{DataSet, ImageShape};
 pub use error::{DataError, Result};
 pub use factors::{Factor, FactorSpace};
+pub use fingerprint::Fingerprint;
+pub use readers::folder::open_files;
 pub use registry::open;
-pub use spec::DataSpec;
+pub use spec::{DataSpec, OptionValue};
+pub use stored::StoredImages;
+pub use table::FactorTable;

@@ -1,27 +1,27 @@
-//! Randomness without hidden state: every number is a function of (seed, purpose, position, lane).
+//! Counter-based random numbers without hidden state: every number is a function of (seed, purpose, position, lane).
 //!
 //! A run has one seed. Each use of randomness has a [`Stream`] named by its purpose ("training batches", "noise"), so
-//! that a new use never shifts the numbers of another. A stream is read at a [`Moment`], its position: usually the
-//! training step. A moment has independent [`Lane`]s, one per image of a batch for instance, so that threads can draw in
-//! any order. Nothing needs to be saved to resume: the step number is enough.
+//! that adding a new use never changes the numbers of another. A stream is read at a [`Position`], usually the training
+//! step. A position has independent [`Lane`]s, for instance one per image of a batch, so that threads can draw in any
+//! order. Resuming needs no saved generator state: the step number is enough.
 //!
-//! The generator is ChaCha8: seed, purpose and position are its 256-bit key, the lane is its stream number. Different
-//! arguments hence never share a sequence.
+//! The generator is ChaCha8. Seed, purpose and position form its key, and the lane is its stream number, so different
+//! arguments never share a sequence.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// The generator that moments and lanes hand out.
+/// The generator that [`Position`] and [`Lane`] return.
 pub type Generator = ChaCha8Rng;
 
-/// All random numbers for one purpose of a run.
+/// The random numbers for one purpose in a run.
 ///
 /// ```
 /// use rand::Rng;
 /// use unbraid_data::random::Stream;
 ///
 /// let batches = Stream::new(7, "training batches");
-/// // The same place gives the same number, however often and in whatever order it is visited.
+/// // A position always gives the same numbers, in whatever order positions are visited.
 /// let later: u64 = batches.at(1000).generator().next_u64();
 /// let first: u64 = batches.at(0).generator().next_u64();
 /// assert_eq!(later, Stream::new(7, "training batches").at(1000).generator().next_u64());
@@ -40,55 +40,52 @@ impl Stream {
     }
 
     /// The numbers at one position, usually a training step.
-    pub const fn at(self, position: u64) -> Moment {
-        Moment { stream: self, position }
+    pub const fn at(self, position: u64) -> Position {
+        Position { stream: self, counter: position }
     }
 }
 
-/// Temporary alias.
-pub type Position = Moment;
-
-/// One position of a [`Stream`].
+/// A position in a [`Stream`], made by [`Stream::at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct Position {
     stream: Stream,
-    position: u64,
+    counter: u64,
 }
 
-impl Moment {
-    /// The generator of this moment (that of lane 0).
+impl Position {
+    /// A generator at the start of lane 0 of this position.
     pub fn generator(self) -> Generator {
         self.lane(0).generator()
     }
 
-    /// One of the independent sequences of this moment.
+    /// One of the independent sequences at this position.
     pub const fn lane(self, lane: u64) -> Lane {
-        Lane { moment: self, lane }
+        Lane { position: self, lane }
     }
 }
 
-/// One independent sequence of a [`Moment`]; cheap to copy, and costs nothing until a generator is asked for.
+/// One independent sequence at a [`Position`]. It is cheap to copy and does no work until its generator is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    moment: Moment,
+    position: Position,
     lane: u64,
 }
 
 impl Lane {
     /// A generator at the start of this lane.
     pub fn generator(self) -> Generator {
-        let Moment { stream: Stream { seed, purpose }, position } = self.moment;
+        let Position { stream: Stream { seed, purpose }, counter } = self.position;
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         key[8..16].copy_from_slice(&purpose.to_le_bytes());
-        key[16..24].copy_from_slice(&position.to_le_bytes());
+        key[16..24].copy_from_slice(&counter.to_le_bytes());
         let mut generator = Generator::from_seed(key);
         generator.set_stream(self.lane);
         generator
     }
 }
 
-/// The 64-bit FNV-1a hash (Fowler, Noll, Vo): short, `const`, and fixed for ever by its definition.
+/// The 64-bit FNV-1a hash (Fowler, Noll, Vo): short, `const`, and fixed forever by its definition.
 const fn fnv1a(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut i = 0;
@@ -126,5 +123,14 @@ mod tests {
         for other in others {
             assert_ne!(first, other.generator().next_u64(), "{other:?}");
         }
+    }
+
+    /// The first two numbers from a separate implementation of ChaCha8 (in Python), with the key made as documented: a
+    /// seed must give the same bytes forever.
+    #[test]
+    fn numbers_never_change() {
+        let mut generator = Stream::new(7, "training batches").at(1000).lane(3).generator();
+        let expected = [0xb35b_36df_8dc4_3413, 0x5a0d_34ba_a1a4_8443];
+        assert_eq!([generator.next_u64(), generator.next_u64()], expected);
     }
 }

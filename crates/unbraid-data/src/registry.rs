@@ -12,7 +12,8 @@ use crate::readers::folder::{ATTRIBUTES, CHANNELS, LABELS, SIZE, SKIP_BROKEN};
 use crate::readers::mnist::FIT;
 use crate::request::Request;
 use crate::spec::DataSpec;
-use crate::split::{self, SPLIT_OPTIONS, SplitBy};
+use crate::split;
+pub use crate::split::{SPLIT_OPTIONS, SplitBy};
 use std::path::Path;
 
 /// What the table says of a data set.
@@ -28,22 +29,32 @@ pub struct Entry {
     pub options: &'static [(&'static str, &'static str)],
     /// How it is split into train and test.
     pub split: SplitBy,
-    /// Whether a path holds this data set, from a look at names and headers.
-    pub recognise: fn(&Path) -> bool,
+    /// Whether a path holds this data set, judged by file names and headers.
+    pub(crate) recognise: fn(&Path) -> bool,
     /// Opens it.
-    pub open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
+    pub(crate) open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
 }
 
-/// All data sets, in the order in which a path is tried.
+impl Entry {
+    /// The options of [`SPLIT_OPTIONS`] that the data set takes, each with one line of help.
+    pub fn split_options(&self) -> &'static [(&'static str, &'static str)] {
+        match self.split {
+            SplitBy::Image | SplitBy::Factor(_) => SPLIT_OPTIONS,
+            SplitBy::Files => &SPLIT_OPTIONS[..1],
+        }
+    }
+}
+
+/// All data sets, in the order in which they are tried on a path.
 pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "shapes",
         summary: "built in: dSprites rendered on demand, no file needed",
         path: None,
         options: &[
-            ("scales", "how many of the 6 scales (a divisor of 6)"),
-            ("orientations", "how many of the 40 orientations (a divisor of 40)"),
-            ("positions", "how many of the 32 positions along each axis (a divisor of 32)"),
+            ("scales", "number of scales (a divisor of 6; default 6)"),
+            ("orientations", "number of orientations (a divisor of 40; default 40)"),
+            ("positions", "number of positions along each axis (a divisor of 32; default 32)"),
             VARIANT,
             PICTURE,
         ],
@@ -62,8 +73,8 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "colour-dsprites",
-        summary: "dSprites in a random colour for each image",
-        path: Some("dSprites' .npz file"),
+        summary: "dSprites with a random colour per image",
+        path: Some("the dSprites .npz file"),
         options: &[],
         split: SplitBy::Image,
         recognise: |_| false,
@@ -71,8 +82,8 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "noisy-dsprites",
-        summary: "dSprites on random noise",
-        path: Some("dSprites' .npz file"),
+        summary: "dSprites on a background of random noise",
+        path: Some("the dSprites .npz file"),
         options: &[],
         split: SplitBy::Image,
         recognise: |_| false,
@@ -80,8 +91,8 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "scream-dsprites",
-        summary: "dSprites on patches of a painting",
-        path: Some("dSprites' .npz file"),
+        summary: "dSprites on random patches of a painting",
+        path: Some("the dSprites .npz file"),
         options: &[PICTURE],
         split: SplitBy::Image,
         recognise: |_| false,
@@ -126,7 +137,7 @@ pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "mnist",
         summary: "MNIST: handwritten digits (LeCun et al., 1998)",
-        path: Some("the directory of its four idx files, .gz or not"),
+        path: Some("the directory of its four idx files, gzip-compressed or not"),
         options: &[FIT],
         split: SplitBy::Files,
         recognise: readers::mnist::recognise,
@@ -135,7 +146,7 @@ pub static ENTRIES: &[Entry] = &[
     Entry {
         name: "fashion-mnist",
         summary: "FashionMNIST: garments (Xiao et al., 2017)",
-        path: Some("the directory of its four idx files, .gz or not"),
+        path: Some("the directory of its four idx files, gzip-compressed or not"),
         options: &[FIT],
         split: SplitBy::Files,
         recognise: readers::mnist::recognise_fashion,
@@ -143,7 +154,7 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "pinwheel",
-        summary: "2-d points on curved arms, generated",
+        summary: "2-D points on curved arms, generated",
         path: None,
         options: readers::pinwheel::OPTIONS,
         split: SplitBy::Files,
@@ -193,12 +204,9 @@ pub static ENTRIES: &[Entry] = &[
 /// # Errors
 /// If there is none, with the nearest name.
 pub fn entry(name: &str) -> Result<&'static Entry> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| DataError::UnknownName {
-        name: name.to_owned(),
-        suggestion: Some(nearest(name, ENTRIES.iter().map(|entry| entry.name)).map_or_else(
-            || "`unbraid data list` shows all names; a path needs a / or an ending".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        )),
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        DataError::UnknownName { name: name.to_owned(), suggestion: nearest(name, &known), known }
     })
 }
 
@@ -235,7 +243,7 @@ fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
         (None, Some(path)) => Err(DataError::value(
             format!("path of data set `{}`", entry.name),
             path.display(),
-            "no path: it is made without files",
+            "no path: the data set is generated",
         )),
         _ => Ok(()),
     }
@@ -248,38 +256,29 @@ fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
 pub fn recognise(path: &Path) -> Result<&'static Entry> {
     std::fs::metadata(path).map_err(DataError::io(path, "open"))?;
     ENTRIES.iter().find(|entry| (entry.recognise)(path)).ok_or_else(|| {
-        let found =
-            if path.is_dir() { "a directory without any of their files" } else { "an unknown kind of file" };
-        DataError::content(
-            path,
-            "path",
-            found,
-            "one of the data sets of `unbraid data list`; name it to insist",
-        )
+        let found = if path.is_dir() { "a directory of unknown type" } else { "a file of unknown type" };
+        DataError::content(path, "path", found, "a known data set; give its name to open it regardless")
     })
 }
 
 fn check_option(entry: &Entry, option: &str) -> Result<()> {
-    let split = if entry.split == SplitBy::Files { &SPLIT_OPTIONS[..1] } else { SPLIT_OPTIONS };
-    let known = || entry.options.iter().chain(split).map(|(name, _)| *name);
-    if known().any(|name| name == option) {
+    let known: Vec<&str> = entry.options.iter().chain(entry.split_options()).map(|(name, _)| *name).collect();
+    if known.contains(&option) {
         return Ok(());
     }
-    let suggestion = nearest(option, known()).map_or_else(
-        || format!("it has {}", known().collect::<Vec<_>>().join(", ")),
-        |near| format!("did you mean `{near}`?"),
-    );
     Err(DataError::UnknownOption {
-        set: entry.name.to_owned(),
+        data_set: entry.name.to_owned(),
         option: option.to_owned(),
-        suggestion: Some(suggestion),
+        suggestion: nearest(option, &known),
+        known,
     })
 }
 
 /// The candidate that `word` is most likely a misspelling of.
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
     candidates
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
+        .iter()
+        .map(|&candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= 0.5)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)

@@ -9,11 +9,11 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// What a reader gets to see.
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     entry: &'static Entry,
     spec: &'a DataSpec,
     /// Where to show progress.
-    pub progress: &'a dyn Progress,
+    pub(crate) progress: &'a dyn Progress,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -31,7 +31,7 @@ impl<'a> Request<'a> {
     }
 
     /// The name of the data set.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.entry.name
     }
 
@@ -39,7 +39,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// If none was given.
-    pub fn path(&self) -> Result<&'a Path> {
+    pub(crate) fn path(&self) -> Result<&'a Path> {
         self.spec.path.as_deref().ok_or_else(|| {
             DataError::value(
                 format!("path of data set `{}`", self.entry.name),
@@ -62,16 +62,16 @@ impl<'a> Request<'a> {
         self.spec.options.get(option)
     }
 
-    /// Whether an option was given.
-    pub fn has(&self, option: &str) -> bool {
-        self.get(option).is_some()
-    }
-
     /// A whole number within a range.
     ///
     /// # Errors
     /// If it is something else.
-    pub fn integer(&self, option: &str, range: RangeInclusive<usize>, default: usize) -> Result<usize> {
+    pub(crate) fn integer(
+        &self,
+        option: &str,
+        range: RangeInclusive<usize>,
+        default: usize,
+    ) -> Result<usize> {
         let expected = || format!("a whole number from {} to {}", range.start(), range.end());
         match self.get(option) {
             None => Ok(default),
@@ -87,7 +87,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// If it is something else.
-    pub fn fraction(&self, option: &str, default: f64) -> Result<f64> {
+    pub(crate) fn fraction(&self, option: &str, default: f64) -> Result<f64> {
         match self.get(option) {
             None => Ok(default),
             Some(OptionValue::Float(value)) if *value > 0.0 && *value < 1.0 => Ok(*value),
@@ -99,7 +99,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// If it is something else.
-    pub fn boolean(&self, option: &str, default: bool) -> Result<bool> {
+    pub(crate) fn boolean(&self, option: &str, default: bool) -> Result<bool> {
         match self.get(option) {
             None => Ok(default),
             Some(OptionValue::Boolean(value)) => Ok(*value),
@@ -111,7 +111,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// If it is something else.
-    pub fn text(&self, option: &str) -> Result<Option<&'a str>> {
+    pub(crate) fn text(&self, option: &str) -> Result<Option<&'a str>> {
         match self.get(option) {
             None => Ok(None),
             Some(OptionValue::Text(text)) => Ok(Some(text)),
@@ -119,19 +119,20 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// One of a few words; the first is the default.
+    /// One of a few words, each with its meaning; the first is the default.
     ///
     /// # Errors
     /// If it is something else.
-    pub fn choice(&self, option: &str, choices: &[&'static str]) -> Result<&'static str> {
-        let expected = || format!("one of {}", choices.join(", "));
-        match self.get(option) {
-            None => Ok(choices[0]),
-            Some(OptionValue::Text(text)) => match choices.iter().find(|choice| *choice == text) {
-                Some(choice) => Ok(choice),
-                None => self.refuse(option, format!("\"{text}\""), expected()),
+    pub(crate) fn choice<T: Copy>(&self, option: &str, choices: &[(&str, T)]) -> Result<T> {
+        let Some(value) = self.get(option) else { return Ok(choices[0].1) };
+        let chosen =
+            choices.iter().find(|(word, _)| matches!(value, OptionValue::Text(text) if text == word));
+        chosen.map_or_else(
+            || {
+                let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                self.refuse(option, value, format!("one of {}", words.join(", ")))
             },
-            Some(other) => self.refuse(option, other, expected()),
-        }
+            |&(_, choice)| Ok(choice),
+        )
     }
 }

@@ -106,7 +106,7 @@ impl std::str::FromStr for DataSpec {
         let text = text.trim();
         let malformed = |expected: &str| DataError::value("data set", format!("`{text}`"), expected);
         if text.is_empty() {
-            return Err(malformed("a name or a path; `unbraid data list` shows the names"));
+            return Err(malformed("the name or the path of a data set"));
         }
         let is_name = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')

@@ -10,10 +10,13 @@ use std::fmt;
 
 /// Options that every data set understands (those with files of their own for train and test only the first).
 pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
-    ("split", "all (default), train or test"),
-    ("train_fraction", "share of the images, or of the values of `split_by`, that train has (default 0.8)"),
-    ("split_by", "factor whose first values go to train and whose last values go to test"),
-    ("split_seed", "seed of the random split by image (default 0)"),
+    ("split", "all, train or test (default all; train where test images have their own files)"),
+    ("train_fraction", "fraction of the images, or of the values of `split_by`, in train (default 0.8)"),
+    (
+        "split_by",
+        "factor whose first values go to train and whose last values go to test (default: random images)",
+    ),
+    ("split_seed", "seed of the random split (default 0)"),
 ];
 
 /// How a data set is split unless the request says otherwise.
@@ -51,11 +54,11 @@ impl Plan {
             SplitBy::Factor(factor) => Some(factor),
             SplitBy::Image | SplitBy::Files => None,
         };
-        let part = match request.choice("split", &["all", "train", "test"])? {
-            _ if default == SplitBy::Files => Part::All,
-            "train" => Part::Train,
-            "test" => Part::Test,
-            _ => Part::All,
+        let wanted =
+            request.choice("split", &[("all", Part::All), ("train", Part::Train), ("test", Part::Test)])?;
+        let part = match default {
+            SplitBy::Files => Part::All,
+            SplitBy::Image | SplitBy::Factor(_) => wanted,
         };
         Ok(Self {
             part,
@@ -68,14 +71,15 @@ impl Plan {
 
     /// The wanted part of `data`.
     pub(crate) fn apply(&self, data: Box<dyn DataSet>) -> Result<Box<dyn DataSet>> {
-        if self.part == Part::All {
-            return Ok(data);
-        }
+        let wanted = match self.part {
+            Part::All => return Ok(data),
+            Part::Train => true,
+            Part::Test => false,
+        };
         let train = match &self.by {
             None => self.by_image(data.len())?,
             Some(factor) => self.by_factor(data.as_ref(), factor)?,
         };
-        let wanted = self.part == Part::Train;
         let indices = (0..data.len() as u32).filter(|&index| train[index as usize] == wanted).collect();
         Ok(Box::new(Subset { data, indices }))
     }
@@ -100,7 +104,7 @@ impl Plan {
         let space = data.factors();
         let Some((k, space)) = space.and_then(|space| Some((space.position(factor)?, space))) else {
             let names = space.map_or_else(
-                || "no factors in this data set".to_owned(),
+                || "a data set with factors".to_owned(),
                 |space| {
                     let names: Vec<&str> =
                         space.factors().iter().map(|factor| factor.name.as_str()).collect();
@@ -119,14 +123,14 @@ impl Plan {
         let train: Vec<bool> = train.collect();
         if !train.contains(&true) || !train.contains(&false) {
             let subject = format!("split of data set `{}` by `{factor}`", self.set);
-            return Err(DataError::value(subject, "a part without images", "images on both sides"));
+            return Err(DataError::value(subject, "no images in one part", "images in train and in test"));
         }
         Ok(train)
     }
 }
 
 /// Some images of another data set.
-pub struct Subset {
+struct Subset {
     data: Box<dyn DataSet>,
     indices: Vec<u32>,
 }

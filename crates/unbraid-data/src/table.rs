@@ -1,5 +1,6 @@
 //! The factors of every image: the grid itself where it is full, else a table.
 
+use crate::error::{DataError, Result};
 use crate::factors::FactorSpace;
 use std::fmt;
 
@@ -36,24 +37,22 @@ impl FactorTable {
         Self { space, rows: Rows::Grid }
     }
 
-    /// A table of rows, one value for each factor; recognises a full grid, in whatever order.
+    /// A table with one row per image and one value per factor. If every combination occurs exactly once, in any order,
+    /// the table is a full grid.
     ///
     /// # Errors
-    /// The first (row, factor) whose value is outside its factor.
+    /// If a value is outside its factor.
     ///
     /// # Panics
-    /// If `values` is not a whole number of rows.
-    pub fn from_rows(space: FactorSpace, values: Vec<u32>) -> Result<Self, (usize, usize)> {
+    /// If `space` is empty or `values` is not a whole number of rows.
+    pub fn from_rows(space: FactorSpace, values: Vec<u32>) -> Result<Self> {
         assert!(!space.is_empty() && values.len().is_multiple_of(space.len()), "whole rows");
         let len = values.len() / space.len();
         let mut in_order = true;
         for (row, factors) in values.chunks_exact(space.len()).enumerate() {
             match space.index_of(factors) {
                 Some(index) => in_order &= index == row,
-                None => {
-                    let k = (0..space.len()).find(|&k| factors[k] as usize >= space.factors()[k].size);
-                    return Err((row, k.unwrap_or(0)));
-                }
+                None => return Err(outside(&space, row, factors)),
             }
         }
         let rows = match space.grid_len() {
@@ -117,6 +116,16 @@ impl FactorTable {
     }
 }
 
+fn outside(space: &FactorSpace, row: usize, values: &[u32]) -> DataError {
+    let (value, factor) = values
+        .iter()
+        .zip(space.factors())
+        .find(|(value, factor)| **value as usize >= factor.size)
+        .unwrap_or_else(|| unreachable!("row {row} is inside the grid"));
+    let subject = format!("factor `{}` of image {row}", factor.name);
+    DataError::value(subject, value, format!("a value below {}", factor.size))
+}
+
 /// The image at each grid point, or `None` if a point is missing or occurs twice.
 fn invert(space: &FactorSpace, values: &[u32]) -> Option<Vec<u32>> {
     const MISSING: u32 = u32::MAX;
@@ -166,6 +175,7 @@ mod tests {
 
     #[test]
     fn a_value_outside_its_factor_is_located() {
-        assert_eq!(FactorTable::from_rows(space(), vec![0, 0, 1, 2]).unwrap_err(), (1, 1));
+        let error = FactorTable::from_rows(space(), vec![0, 0, 1, 2]).unwrap_err();
+        assert_eq!(error.to_string(), "factor `b` of image 1: found 2, expected a value below 2");
     }
 }

@@ -12,7 +12,7 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 ///
 /// # Errors
 /// If the file is missing, empty, a directory, or cannot be read.
-pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     let mut file = open_file(path)?;
     let mut start = [0; 2];
     let compressed = match file.read_exact(&mut start) {
@@ -25,10 +25,16 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     Ok(if compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
 }
 
-/// Why a stream could not be read, in words that fit after "found".
-pub(crate) fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => "an early end".to_owned(),
-        _ => error.to_string(),
+/// The error for a stream that could not be read. `refuse` makes it from what was found: an early end, which needs no
+/// cause, or damaged data, whose cause is `error`. `place` says where, such as " after 7 bytes".
+pub(crate) fn unreadable(
+    error: io::Error,
+    place: &str,
+    refuse: impl FnOnce(String) -> DataError,
+) -> DataError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        refuse(format!("an early end{place}"))
+    } else {
+        refuse(format!("damaged data{place}")).caused_by(error)
     }
 }

@@ -23,7 +23,7 @@ const ROWS_PER_PIECE: usize = 256;
 const LARGEST_RATIO: u64 = 1100;
 
 /// An open file.
-pub struct File {
+pub(crate) struct File {
     path: PathBuf,
     file: Hdf5File,
     bytes: u64,
@@ -40,15 +40,16 @@ impl File {
     ///
     /// # Errors
     /// If the file is missing, a directory, or not HDF5.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let bytes = open_file(path)?.metadata().map_err(DataError::io(path, "read its size"))?.len();
         let options = OpenOptions::default()
             // Every chunk is read once, so keeping them would only cost memory.
             .with_chunk_cache_bytes(0)
             .with_max_chunk_bytes(LARGEST_CHUNK)
             .with_max_read_bytes(LARGEST_SLICE);
-        let file = guarded(|| Hdf5File::open_with_options(path, options))
-            .map_err(|found| DataError::content(path, "file", found, "an HDF5 file"))?;
+        let file = guarded(|| Hdf5File::open_with_options(path, options)).map_err(|cause| {
+            DataError::content(path, "file", "damaged or unknown data", "an HDF5 file").caused_by(cause)
+        })?;
         Ok(Self { path: path.to_owned(), file, bytes })
     }
 
@@ -56,12 +57,13 @@ impl File {
     ///
     /// # Errors
     /// If there is none, or its description is damaged or larger than the file can be.
-    pub fn array(&self, name: &str) -> Result<Array> {
-        let refuse = |found, expected: &str| {
+    pub(crate) fn array(&self, name: &str) -> Result<Array> {
+        let refuse = |found: String, expected: &str| {
             DataError::content(&self.path, format!("array `{name}`"), found, expected)
         };
-        let dataset =
-            guarded(|| self.file.dataset(name)).map_err(|found| refuse(found, "a readable array"))?;
+        let dataset = guarded(|| self.file.dataset(name)).map_err(|cause| {
+            refuse("a missing or damaged array".to_owned(), "a readable array").caused_by(cause)
+        })?;
         let shape: Option<Vec<usize>> = dataset.shape().iter().map(|&axis| axis.try_into().ok()).collect();
         let element = Element::of(dataset.dtype());
         let sized = shape.and_then(|shape| {
@@ -69,7 +71,7 @@ impl File {
             (bytes as u64 / LARGEST_RATIO <= self.bytes).then_some(shape)
         });
         let shape = sized.ok_or_else(|| {
-            let expected = format!("no more than a file of {} bytes can hold", self.bytes);
+            let expected = format!("an array that fits a file of {} bytes", self.bytes);
             refuse(format!("shape {:?}", dataset.shape()), &expected)
         })?;
         Ok(Array { path: self.path.clone(), name: name.to_owned(), dataset, shape, element })
@@ -78,7 +80,7 @@ impl File {
 
 /// The types of elements that data sets have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub(crate) enum Element {
     /// Unsigned bytes.
     Byte,
     /// Floats of 64 bits.
@@ -96,8 +98,12 @@ impl Element {
         }
     }
 
+    /// Bytes of one element, at least.
     fn bytes(self) -> usize {
-        if self == Self::Double { 8 } else { 1 }
+        match self {
+            Self::Double => 8,
+            Self::Byte | Self::Other => 1,
+        }
     }
 }
 
@@ -112,7 +118,7 @@ impl fmt::Display for Element {
 }
 
 /// An array whose elements are still to be read.
-pub struct Array {
+pub(crate) struct Array {
     path: PathBuf,
     name: String,
     dataset: Dataset,
@@ -132,12 +138,12 @@ impl fmt::Debug for Array {
 
 impl Array {
     /// The length of each axis; the last index is the fastest.
-    pub fn shape(&self) -> &[usize] {
+    pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     /// An error about this array.
-    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+    pub(crate) fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
         DataError::content(&self.path, format!("array `{}`", self.name), found, expected)
     }
 
@@ -145,7 +151,7 @@ impl Array {
     ///
     /// # Errors
     /// If they are others.
-    pub fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
+    pub(crate) fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
         if self.element != element {
             return Err(self.refuse(self.element.to_string(), element.to_string()));
         }
@@ -165,7 +171,7 @@ impl Array {
     ///
     /// # Panics
     /// If the elements are no bytes; see [`Array::expect`].
-    pub fn stream(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn stream(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         assert_eq!(self.element, Element::Byte, "elements are checked before they are read");
         let rows = self.shape[0];
         let mut first = self.stream_chunks(&mut take)?;
@@ -175,7 +181,7 @@ impl Array {
             let end = (first + step).min(rows);
             selection.selections[0] = SliceInfoElem::Slice { start: first as u64, end: end as u64, step: 1 };
             let slice = guarded(|| self.dataset.read_slice_parallel::<u8>(&selection))
-                .map_err(|found| self.refuse_rows(found, first, end))?;
+                .map_err(|cause| self.damaged_rows(cause, first, end))?;
             match slice.as_slice() {
                 Some(bytes) => take(bytes)?,
                 None => take(&slice.iter().copied().collect::<Vec<u8>>())?,
@@ -185,8 +191,8 @@ impl Array {
         Ok(())
     }
 
-    fn refuse_rows(&self, found: impl fmt::Display, first: usize, end: usize) -> DataError {
-        self.refuse(format!("{found}, in rows {first} to {end}"), "readable elements")
+    fn damaged_rows(&self, cause: Cause, first: usize, end: usize) -> DataError {
+        self.refuse(format!("damaged data in rows {first} to {end}"), "readable elements").caused_by(cause)
     }
 
     /// Streams the rows of an array that is stored in a complete grid of chunks, and returns how many that were; what
@@ -201,7 +207,7 @@ impl Array {
             return Ok(0);
         };
         let mut chunks = guarded(|| self.dataset.iter_chunks())
-            .map_err(|found| self.refuse(found, "an index of chunks"))?;
+            .map_err(|cause| self.refuse("damaged data", "a readable chunk index").caused_by(cause))?;
         let row_bytes = self.shape[1..].iter().product::<usize>();
         let mut piece = vec![0; ROWS_PER_PIECE.min(rows) * row_bytes];
         for first in (0..rows).step_by(grid.chunk[0]) {
@@ -211,7 +217,7 @@ impl Array {
                 let chunk = match guarded(|| chunks.next().transpose()) {
                     Ok(Some(chunk)) => chunk,
                     Ok(None) => return Ok(first),
-                    Err(found) => return Err(self.refuse_rows(found, first, end)),
+                    Err(cause) => return Err(self.damaged_rows(cause, first, end)),
                 };
                 let expected = [first, origin[0], origin[1], origin[2]];
                 let is_expected =
@@ -250,10 +256,10 @@ impl Array {
     ///
     /// # Panics
     /// If the elements are no floats; see [`Array::expect`].
-    pub fn floats(&self) -> Result<Vec<f64>> {
+    pub(crate) fn floats(&self) -> Result<Vec<f64>> {
         assert_eq!(self.element, Element::Double, "elements are checked before they are read");
         let array = guarded(|| self.dataset.read_array::<f64>())
-            .map_err(|found| self.refuse(found, "readable elements"))?;
+            .map_err(|cause| self.refuse("damaged data", "readable elements").caused_by(cause))?;
         Ok(array.iter().copied().collect())
     }
 }
@@ -305,11 +311,61 @@ impl Grid {
     }
 }
 
-/// Calls into `hdf5-reader`; an error, or a panic, is returned as what was found.
-fn guarded<T>(call: impl FnOnce() -> hdf5_reader::error::Result<T>) -> Result<T, String> {
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Calls `hdf5-reader` and turns a panic into an error.
+fn guarded<T>(call: impl FnOnce() -> hdf5_reader::error::Result<T>) -> Result<T, Cause> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("data so damaged that its parser gave up".to_owned()),
+        // Its message repeats its own cause.
+        Ok(Err(hdf5_reader::error::Error::Io(cause))) => Err(cause.into()),
+        Ok(Err(cause)) => Err(cause.into()),
+        Err(_) => Err("the HDF5 parser panicked".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fs;
+    use std::io::Write;
+
+    const LAYOUTS: [&str; 5] = ["contiguous", "image_chunks", "automatic_chunks", "odd_chunks", "growing"];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        /// Most bytes of a small file are metadata; half of the changes go to its first 2 KB, where the arrays are described.
+        #[test]
+        fn mutated_files_never_panic(
+            version in prop::sample::select(vec!["earliest", "latest"]),
+            layout in prop::sample::select(LAYOUTS.to_vec()),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), any::<u8>()), 1..5),
+        ) {
+            let fixture = format!("tests/fixtures/shapes3d/{version}_{layout}.h5");
+            let mut content = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap();
+            for (at, start, byte) in changes {
+                let at = at.index(if start { 2048 } else { content.len() });
+                content[at] = byte;
+            }
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&content).unwrap();
+            if let Ok(file) = File::open(file.path()) {
+                for name in ["images", "labels"] {
+                    let Ok(array) = file.array(name) else { continue };
+                    // The ratio of sizes allows 80 MB here; readers check the shape first.
+                    if array.shape().iter().product::<usize>() > 1 << 20 {
+                        continue;
+                    }
+                    if array.expect(Element::Byte, &[64, 64, 3]).is_ok() {
+                        let _ = array.stream(|_| Ok(()));
+                    }
+                    if array.expect(Element::Double, &[6]).is_ok() {
+                        let _ = array.floats();
+                    }
+                }
+            }
+        }
     }
 }

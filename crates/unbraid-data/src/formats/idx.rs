@@ -1,7 +1,7 @@
 //! The idx format of MNIST: two zero bytes, a type, the number of axes, their lengths (big-endian), and the elements.
 
 use crate::error::{DataError, Result};
-use crate::formats::gzip;
+use crate::formats::gzip::{self, unreadable};
 use std::io::Read;
 use std::path::Path;
 
@@ -10,66 +10,55 @@ const UNSIGNED_BYTE: u8 = 0x08;
 
 /// An array of bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ByteArray {
+pub(crate) struct ByteArray {
     /// The length of each axis.
-    pub shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     /// The elements, the last axis fastest.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Reads an array of `axes` axes from a file, which may be compressed with gzip.
 ///
 /// # Errors
 /// If the file is missing, damaged, or something else.
-pub fn read(path: &Path, axes: usize) -> Result<ByteArray> {
+pub(crate) fn read(path: &Path, axes: usize) -> Result<ByteArray> {
     parse(path, axes, gzip::open(path)?)
 }
 
 fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
-    let refuse = |subject: &str, found: String, expected: String| {
-        Err(DataError::content(path, subject, found, expected))
-    };
+    let header = |found: String, expected: &str| DataError::content(path, "header", found, expected);
     let mut start = [0; 4];
-    if let Err(error) = reader.read_exact(&mut start) {
-        return refuse("header", format!("no 4 bytes ({error})"), "an idx header".to_owned());
-    }
+    reader
+        .read_exact(&mut start)
+        .map_err(|error| unreadable(error, "", |found| header(found, "an idx header")))?;
     if start[..3] != [0, 0, UNSIGNED_BYTE] {
-        return refuse(
-            "header",
-            format!("bytes {:02x?}", &start[..3]),
-            "[00, 00, 08], as idx bytes have".to_owned(),
-        );
+        return Err(header(format!("bytes {:02x?}", &start[..3]), "[00, 00, 08] (an idx array of bytes)"));
     }
     if usize::from(start[3]) != axes {
-        return refuse("header", format!("{} axes", start[3]), format!("{axes} axes"));
+        return Err(header(format!("{} axes", start[3]), &format!("{axes} axes")));
     }
     let mut shape = Vec::with_capacity(axes);
     for _ in 0..axes {
         let mut length = [0; 4];
-        if let Err(error) = reader.read_exact(&mut length) {
-            return refuse(
-                "header",
-                format!("an early end ({error})"),
-                format!("the lengths of {axes} axes"),
-            );
-        }
+        reader.read_exact(&mut length).map_err(|error| {
+            unreadable(error, "", |found| header(found, &format!("the lengths of {axes} axes")))
+        })?;
         shape.push(u32::from_be_bytes(length) as usize);
     }
     let Some(total) = shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis)) else {
-        return refuse("header", format!("shape {shape:?}"), "a shape that can exist".to_owned());
+        return Err(header(format!("shape {shape:?}"), "a shape whose size does not overflow"));
     };
     // Grows with what arrives: a header can promise anything. One byte more tells a file that is too long.
     let mut bytes = Vec::new();
-    if let Err(error) = reader.take(total as u64 + 1).read_to_end(&mut bytes) {
-        return refuse(
-            "data",
-            format!("damage after {} bytes ({error})", bytes.len()),
-            format!("{total} bytes"),
-        );
+    let read = reader.take(total as u64 + 1).read_to_end(&mut bytes);
+    let data =
+        |found: String| DataError::content(path, "data", found, format!("{total} bytes for shape {shape:?}"));
+    read.map_err(|error| unreadable(error, &format!(" after {} bytes", bytes.len()), data))?;
+    if bytes.len() > total {
+        return Err(data(format!("more than {total} bytes")));
     }
-    if bytes.len() != total {
-        let found = if bytes.len() > total { "more".to_owned() } else { format!("{} bytes", bytes.len()) };
-        return refuse("data", found, format!("{total} bytes for shape {shape:?}"));
+    if bytes.len() < total {
+        return Err(data(format!("{} bytes", bytes.len())));
     }
     Ok(ByteArray { shape, bytes })
 }
@@ -77,6 +66,7 @@ fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::chain;
     use proptest::prelude::*;
 
     fn parse_bytes(bytes: &[u8], axes: usize) -> Result<ByteArray> {
@@ -91,12 +81,15 @@ mod tests {
 
     #[test]
     fn a_header_that_promises_gigabytes_is_not_believed() {
-        let error = parse_bytes(&[0, 0, 8, 1, 255, 255, 255, 255, 1, 2], 1).unwrap_err().to_string();
-        assert!(error.contains("found 2 bytes, expected 4294967295 bytes"), "{error}");
+        let error = parse_bytes(&[0, 0, 8, 1, 255, 255, 255, 255, 1, 2], 1).unwrap_err();
+        let expected = "test: data: found 2 bytes, expected 4294967295 bytes for shape [4294967295]";
+        assert_eq!(chain(&error), expected);
         let mut huge = vec![0, 0, 8, 3];
         huge.extend([255; 12]);
-        let error = parse_bytes(&huge, 3).unwrap_err().to_string();
-        assert!(error.contains("a shape that can exist"), "{error}");
+        let shape = "[4294967295, 4294967295, 4294967295]";
+        let expected =
+            format!("test: header: found shape {shape}, expected a shape whose size does not overflow");
+        assert_eq!(chain(&parse_bytes(&huge, 3).unwrap_err()), expected);
     }
 
     proptest! {

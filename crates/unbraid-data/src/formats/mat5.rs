@@ -8,11 +8,26 @@
 //! Files are read as streams: what a tag claims is never allocated, and values are read only after the caller has
 //! seen, and can refuse, the shape.
 
-use super::gzip::reason;
+use super::gzip::unreadable;
 use crate::error::{DataError, Result};
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// Why a part of a file could not be parsed.
+#[derive(Debug)]
+enum Fault {
+    /// The bytes could not be read or inflated.
+    Read(io::Error),
+    /// They were read, but are not valid; in words that fit after "found".
+    Invalid(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
@@ -22,7 +37,7 @@ const MAX_SMALL: u64 = 1024;
 const NUMERIC: std::ops::RangeInclusive<u8> = 6..=15;
 
 /// Whether these are the first bytes of a level 5 file.
-pub fn is_header(bytes: &[u8]) -> bool {
+pub(crate) fn is_header(bytes: &[u8]) -> bool {
     bytes.get(..128).is_some_and(|header| ByteOrder::of(header).is_ok())
 }
 
@@ -34,7 +49,7 @@ enum ByteOrder {
 
 impl ByteOrder {
     /// From the 128 bytes of a file's header.
-    fn of(header: &[u8]) -> io::Result<Self> {
+    fn of(header: &[u8]) -> Result<Self, Fault> {
         let (order, version) = match &header[126..128] {
             b"IM" => (Self::Little, u16::from_le_bytes([header[124], header[125]])),
             b"MI" => (Self::Big, u16::from_be_bytes([header[124], header[125]])),
@@ -66,7 +81,7 @@ struct Tag {
 
 impl Tag {
     /// Reads a tag; `None` at the end of the stream.
-    fn read(reader: &mut impl Read, order: ByteOrder) -> io::Result<Option<Self>> {
+    fn read(reader: &mut impl Read, order: ByteOrder) -> Result<Option<Self>, Fault> {
         let mut start = [0; 1];
         if reader.read(&mut start)? == 0 {
             return Ok(None);
@@ -85,12 +100,12 @@ impl Tag {
         Ok(Some(Self { kind, bytes: u64::from(length), small: Some(data) }))
     }
 
-    fn expect(reader: &mut impl Read, order: ByteOrder) -> io::Result<Self> {
-        Self::read(reader, order)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    fn expect(reader: &mut impl Read, order: ByteOrder) -> Result<Self, Fault> {
+        Self::read(reader, order)?.ok_or_else(|| Fault::Read(io::ErrorKind::UnexpectedEof.into()))
     }
 
     /// The data of a short element, with its padding read over.
-    fn data(self, reader: &mut impl Read, what: &str) -> io::Result<Vec<u8>> {
+    fn data(self, reader: &mut impl Read, what: &str) -> Result<Vec<u8>, Fault> {
         if let Some(data) = self.small {
             return Ok(data[..self.bytes as usize].to_vec());
         }
@@ -171,7 +186,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(reader: &mut impl Read, order: ByteOrder) -> io::Result<Self> {
+    fn read(reader: &mut impl Read, order: ByteOrder) -> Result<Self, Fault> {
         let flags = Tag::expect(reader, order)?.data(reader, "flags")?;
         let dimensions = Tag::expect(reader, order)?.data(reader, "dimensions")?;
         let name = Tag::expect(reader, order)?.data(reader, "a name")?;
@@ -188,7 +203,7 @@ impl Header {
 }
 
 /// A numeric array whose values are still to be read.
-pub struct Array<'a> {
+pub(crate) struct Array<'a> {
     path: PathBuf,
     header: Header,
     order: ByteOrder,
@@ -209,12 +224,16 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// If there is no such variable, it is no array of real numbers, or the file is damaged.
-    pub fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
-        let damaged = |error: io::Error| {
-            DataError::content(path, "file", reason(&error), "a whole MATLAB file of level 5")
+    pub(crate) fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
+        let damaged = |fault: Fault| {
+            let refuse = |found| DataError::content(path, "file", found, "a whole MATLAB file of level 5");
+            match fault {
+                Fault::Read(error) => unreadable(error, "", refuse),
+                Fault::Invalid(found) => refuse(found),
+            }
         };
         let mut header = [0; 128];
-        file.read_exact(&mut header).map_err(damaged)?;
+        file.read_exact(&mut header).map_err(|error| damaged(error.into()))?;
         let order = ByteOrder::of(&header).map_err(damaged)?;
         let mut others = Vec::new();
         while let Some(tag) = Tag::read(&mut file, order).map_err(damaged)? {
@@ -240,8 +259,9 @@ impl<'a> Array<'a> {
                 element = inflated.into_inner();
             }
             let left = element.limit();
-            if io::copy(&mut element, &mut io::sink()).map_err(damaged)? < left {
-                return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
+            let skipped = io::copy(&mut element, &mut io::sink()).map_err(|error| damaged(error.into()))?;
+            if skipped < left {
+                return Err(damaged(Fault::Read(io::ErrorKind::UnexpectedEof.into())));
             }
             file = element.into_inner();
             others.truncate(16);
@@ -261,13 +281,8 @@ impl<'a> Array<'a> {
         Ok(self)
     }
 
-    /// The length of each axis; the **first** index is the fastest.
-    pub fn shape(&self) -> &[usize] {
-        &self.header.shape
-    }
-
     /// An error about this array.
-    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+    pub(crate) fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
         DataError::content(&self.path, format!("array `{}`", self.header.name), found, expected)
     }
 
@@ -275,7 +290,7 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// If the shape is another.
-    pub fn expect_shape(&self, shape: &[usize]) -> Result<()> {
+    pub(crate) fn expect_shape(&self, shape: &[usize]) -> Result<()> {
         if self.header.shape == shape {
             return Ok(());
         }
@@ -286,10 +301,13 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// If a value is something else, or the file is damaged.
-    pub fn bytes(mut self) -> Result<Vec<u8>> {
+    pub(crate) fn bytes(mut self) -> Result<Vec<u8>> {
         let tag = match Tag::expect(&mut self.values, self.order) {
             Ok(tag) => tag,
-            Err(error) => return Err(self.refuse(reason(&error), "values")),
+            Err(Fault::Read(error)) => {
+                return Err(unreadable(error, "", |found| self.refuse(found, "values")));
+            }
+            Err(Fault::Invalid(found)) => return Err(self.refuse(found, "values")),
         };
         let Some(storage) = Storage::from_kind(tag.kind) else {
             return Err(self.refuse(format!("values of type {}", tag.kind), "integers or floats"));
@@ -297,8 +315,8 @@ impl<'a> Array<'a> {
         let count = self.header.shape.iter().try_fold(1_u64, |count, &axis| count.checked_mul(axis as u64));
         let expected = count.and_then(|count| count.checked_mul(storage.bytes() as u64));
         if expected != Some(tag.bytes) {
-            let expected = format!("as many as shape {:?} has", self.header.shape);
-            let found = format!("{} bytes of values of {} bytes each", tag.bytes, storage.bytes());
+            let expected = format!("one value for each element of shape {:?}", self.header.shape);
+            let found = format!("{} bytes of {}-byte values", tag.bytes, storage.bytes());
             return Err(self.refuse(found, expected));
         }
         let mut bytes = Vec::new();
@@ -310,8 +328,9 @@ impl<'a> Array<'a> {
             while left > 0 {
                 let part = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
                 if let Err(error) = self.values.read_exact(&mut piece[..part]) {
-                    let found = format!("{} with {left} bytes to go", reason(&error));
-                    return Err(self.refuse(found, format!("{} bytes of values", tag.bytes)));
+                    let expected = format!("{} bytes of values", tag.bytes);
+                    let place = format!(" with {left} bytes to go");
+                    return Err(unreadable(error, &place, |found| self.refuse(found, expected)));
                 }
                 self.convert(&piece[..part], storage, &mut bytes)?;
                 left -= part as u64;
@@ -320,8 +339,8 @@ impl<'a> Array<'a> {
         // Reading on to the end, past the padding, makes zlib compare its checksum.
         match io::copy(&mut self.values.by_ref().take(9), &mut io::sink()) {
             Ok(0..=8) => Ok(bytes),
-            Ok(_) => Err(self.refuse("more after its values", "the end of the array")),
-            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+            Ok(_) => Err(self.refuse("more data after the values", "the end of the array")),
+            Err(error) => Err(self.refuse("damaged data", "intact data").caused_by(error)),
         }
     }
 
@@ -338,93 +357,9 @@ impl<'a> Array<'a> {
     }
 }
 
-fn invalid(message: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message.into())
+fn invalid(found: impl Into<String>) -> Fault {
+    Fault::Invalid(found.into())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn parse(bytes: &[u8]) -> Result<(Vec<usize>, Vec<u8>)> {
-        let array = Array::find(Path::new("x.mat"), Box::new(bytes), "im")?;
-        Ok((array.shape().to_vec(), array.bytes()?))
-    }
-
-    /// A big-endian file by hand, from the format's description: `im` = [7 8] in class double, stored as small bytes.
-    fn big_endian() -> Vec<u8> {
-        let mut file = vec![b' '; 124];
-        file.extend([0x01, 0x00, b'M', b'I']);
-        let words: [u32; 12] = [14, 48, 6, 8, 6, 0, 5, 8, 1, 2, 0x0002_0001, u32::from_be_bytes(*b"im\0\0")];
-        file.extend(words.iter().flat_map(|word| word.to_be_bytes()));
-        file.extend([0, 2, 0, 2, 7, 8, 0, 0]);
-        file
-    }
-
-    #[test]
-    fn big_endian_and_small_elements() {
-        assert_eq!(parse(&big_endian()).unwrap(), (vec![1, 2], vec![7, 8]));
-    }
-
-    #[test]
-    fn every_storage_type_gives_bytes_or_says_what_it_holds() {
-        let little = ByteOrder::Little;
-        assert_eq!(Storage::Signed(1).byte(&[0xff], little), Err("-1".to_owned()));
-        assert_eq!(Storage::Signed(2).byte(&[200, 0], little), Ok(200));
-        assert_eq!(Storage::Unsigned(2).byte(&[1, 0], ByteOrder::Big), Err("256".to_owned()));
-        assert_eq!(Storage::Unsigned(8).byte(&[9, 0, 0, 0, 0, 0, 0, 0], little), Ok(9));
-        assert_eq!(Storage::Single.byte(&255_f32.to_be_bytes(), ByteOrder::Big), Ok(255));
-        assert_eq!(Storage::Double.byte(&0.5_f64.to_le_bytes(), little), Err("0.5".to_owned()));
-        assert_eq!(Storage::Double.byte(&f64::NAN.to_le_bytes(), little), Err("NaN".to_owned()));
-        assert_eq!(Storage::Double.byte(&256_f64.to_le_bytes(), little), Err("256".to_owned()));
-    }
-
-    #[test]
-    fn files_that_cannot_be_right() {
-        let mut wrong_mark = big_endian();
-        wrong_mark[126] = b'?';
-        let mut matlab_7_3 = big_endian();
-        matlab_7_3[124] = 2;
-        let mut other_name = big_endian();
-        other_name[172] = b'j';
-        let mut cell = big_endian();
-        cell[147] = 1;
-        let mut huge = big_endian();
-        huge[160..168].fill(0x7f);
-        let mut complex = big_endian();
-        complex[146] = 8;
-        let cases = [
-            (wrong_mark, "byte order mark"),
-            (matlab_7_3, "MATLAB 7.3"),
-            (other_name, "found only jm, expected an array `im`"),
-            (cell, "class 1"),
-            (huge, "as many as shape [2139062143, 2139062143] has"),
-            (complex, "complex"),
-            (big_endian()[..170].to_vec(), "an early end"),
-            (Vec::new(), "an early end"),
-        ];
-        for (file, expected) in cases {
-            let error = parse(&file).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
-            let _ = parse(&bytes);
-            let _ = parse(&[&big_endian()[..128], bytes.as_slice()].concat());
-        }
-
-        #[test]
-        fn mutated_files_never_panic(changes in prop::collection::vec((128_usize..192, any::<u8>()), 1..6)) {
-            let mut file = big_endian();
-            for (at, byte) in changes {
-                let last = file.len() - 1;
-                file[at.min(last)] = byte;
-            }
-            let _ = parse(&file);
-        }
-    }
-}
+mod tests;

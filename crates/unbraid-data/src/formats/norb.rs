@@ -3,7 +3,7 @@
 //! Little-endian: a magic number that says the type of the elements, the number of axes, their lengths, and the
 //! elements, last index fastest. At least three lengths are stored; with fewer axes the last ones mean nothing.
 
-use super::gzip::{self, reason};
+use super::gzip::{self, unreadable};
 use crate::error::{DataError, Result};
 use std::fmt;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ const MAX_AXES: usize = 8;
 
 /// The type of a matrix' elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub(crate) enum Element {
     /// Unsigned bytes.
     Byte,
     /// Signed integers of 32 bits.
@@ -37,7 +37,7 @@ impl Element {
     }
 
     /// Bytes of one element.
-    pub fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Byte => 1,
             Self::Integer | Self::Single => 4,
@@ -58,7 +58,7 @@ impl fmt::Display for Element {
 }
 
 /// An open matrix: its header is known, its elements are still to be read.
-pub struct Matrix {
+pub(crate) struct Matrix {
     path: PathBuf,
     element: Element,
     shape: Vec<usize>,
@@ -81,7 +81,7 @@ impl Matrix {
     ///
     /// # Errors
     /// If the file is missing or its header is damaged.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::read(path, gzip::open(path)?)
     }
 
@@ -89,18 +89,18 @@ impl Matrix {
     ///
     /// # Errors
     /// If the header is damaged.
-    pub fn read(path: &Path, mut elements: Box<dyn Read + Send>) -> Result<Self> {
+    pub(crate) fn read(path: &Path, mut elements: Box<dyn Read + Send>) -> Result<Self> {
         let refuse = |found: String, expected: &str| DataError::content(path, "header", found, expected);
         let mut word = || {
             let mut bytes = [0; 4];
             match elements.read_exact(&mut bytes) {
                 Ok(()) => Ok(u32::from_le_bytes(bytes)),
-                Err(error) => Err(refuse(reason(&error), "a whole NORB header")),
+                Err(error) => Err(unreadable(error, "", |found| refuse(found, "a whole NORB header"))),
             }
         };
         let magic = word()?;
         let element = Element::from_magic(magic).ok_or_else(|| {
-            let expected = "0x1e3d4c55 (bytes), 54 (integers), 51 or 53 (floats) at the end";
+            let expected = "0x1e3d4c55 (bytes), 0x1e3d4c54 (integers), 0x1e3d4c51 or 0x1e3d4c53 (floats)";
             refuse(format!("the magic number {magic:#010x}"), expected)
         })?;
         let axes = word()? as usize;
@@ -123,23 +123,21 @@ impl Matrix {
         });
         let Some((shape, bytes)) = sized else {
             let signed: Vec<i32> = shape.iter().map(|&axis| axis as i32).collect();
-            return Err(refuse(format!("shape {signed:?}"), "a shape that can exist"));
+            return Err(refuse(
+                format!("shape {signed:?}"),
+                "positive lengths whose product does not overflow",
+            ));
         };
         Ok(Self { path: path.to_owned(), element, shape, bytes, elements })
     }
 
     /// The length of each axis.
-    pub fn shape(&self) -> &[usize] {
+    pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The type of the elements.
-    pub fn element(&self) -> Element {
-        self.element
-    }
-
     /// An error about this matrix.
-    pub fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
+    pub(crate) fn refuse(&self, found: impl Into<String>, expected: impl Into<String>) -> DataError {
         DataError::content(&self.path, "matrix", found, expected)
     }
 
@@ -147,7 +145,7 @@ impl Matrix {
     ///
     /// # Errors
     /// If they are others.
-    pub fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
+    pub(crate) fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
         if self.element != element {
             return Err(self.refuse(self.element.to_string(), element.to_string()));
         }
@@ -162,15 +160,20 @@ impl Matrix {
     ///
     /// # Errors
     /// If the file ends early or late, is damaged, or `take` refuses a piece.
-    pub fn stream(mut self, piece_bytes: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn stream(
+        mut self,
+        piece_bytes: usize,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut piece = vec![0; piece_bytes.min(self.bytes)];
         let mut done = 0;
         while done < self.bytes {
             let wanted = (self.bytes - done).min(piece.len());
             let part = &mut piece[..wanted];
             if let Err(error) = self.elements.read_exact(part) {
-                let found = format!("{} within bytes {done} to {}", reason(&error), done + wanted);
-                return Err(self.refuse(found, format!("{} bytes of elements", self.bytes)));
+                let expected = format!("{} bytes of elements", self.bytes);
+                let place = format!(" within bytes {done} to {}", done + wanted);
+                return Err(unreadable(error, &place, |found| self.refuse(found, expected)));
             }
             take(part)?;
             done += wanted;
@@ -178,8 +181,8 @@ impl Matrix {
         // Reading on to the end makes gzip compare its checksum.
         match io::copy(&mut self.elements.by_ref().take(1), &mut io::sink()) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.refuse("more bytes than its shape has", format!("{} bytes", self.bytes))),
-            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+            Ok(_) => Err(self.refuse("more bytes than its shape needs", format!("{} bytes", self.bytes))),
+            Err(error) => Err(self.refuse("damaged data", "intact data").caused_by(error)),
         }
     }
 
@@ -190,7 +193,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If the elements are no integers; see [`Matrix::expect`].
-    pub fn integers(self) -> Result<Vec<i32>> {
+    pub(crate) fn integers(self) -> Result<Vec<i32>> {
         assert_eq!(self.element, Element::Integer, "elements are checked before they are read");
         let mut integers = Vec::new();
         self.stream(1 << 16, |piece| {
@@ -204,6 +207,7 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::chain;
     use proptest::prelude::*;
 
     fn parse(bytes: &[u8]) -> Result<Vec<u8>> {
@@ -225,25 +229,36 @@ mod tests {
     fn a_matrix_of_bytes() {
         let file = bytes(&[0x1E3D_4C55, 2, 2, 3, 77], &[1, 2, 3, 4, 5, 6]);
         assert_eq!(parse(&file).unwrap(), [1, 2, 3, 4, 5, 6]);
-        let error = parse(&file[..file.len() - 1]).unwrap_err().to_string();
-        assert!(error.contains("an early end"), "{error}");
-        let error = parse(&[file.as_slice(), b"!"].concat()).unwrap_err().to_string();
-        assert!(error.contains("more bytes"), "{error}");
+        let error = parse(&file[..file.len() - 1]).unwrap_err();
+        let expected = "x.mat: matrix: found an early end within bytes 0 to 6, expected 6 bytes of elements";
+        assert_eq!(chain(&error), expected);
+        let error = parse(&[file.as_slice(), b"!"].concat()).unwrap_err();
+        assert_eq!(chain(&error), "x.mat: matrix: found more bytes than its shape needs, expected 6 bytes");
     }
 
     #[test]
     fn headers_that_cannot_be_right() {
         let cases: [(&[u32], &str); 6] = [
-            (&[0x1E3D_4C56, 1, 1, 1, 1], "0x1e3d4c56"),
-            (&[0x1E3D_4C55, 0, 1, 1, 1], "0 axes"),
-            (&[0x1E3D_4C55, u32::MAX, 1, 1, 1], "-1 axes"),
-            (&[0x1E3D_4C55, 3, 1, u32::MAX, 1], "shape [1, -1, 1]"),
-            (&[0x1E3D_4C53, 3, 0x7fff_ffff, 0x7fff_ffff, 4], "a shape that can exist"),
-            (&[0x1E3D_4C54, 1, 1], "a whole NORB header"),
+            (
+                &[0x1E3D_4C56, 1, 1, 1, 1],
+                "found the magic number 0x1e3d4c56, expected 0x1e3d4c55 (bytes), 0x1e3d4c54 (integers), \
+                 0x1e3d4c51 or 0x1e3d4c53 (floats)",
+            ),
+            (&[0x1E3D_4C55, 0, 1, 1, 1], "found 0 axes, expected 1 to 8"),
+            (&[0x1E3D_4C55, u32::MAX, 1, 1, 1], "found -1 axes, expected 1 to 8"),
+            (
+                &[0x1E3D_4C55, 3, 1, u32::MAX, 1],
+                "found shape [1, -1, 1], expected positive lengths whose product does not overflow",
+            ),
+            (
+                &[0x1E3D_4C53, 3, 0x7fff_ffff, 0x7fff_ffff, 4],
+                "found shape [2147483647, 2147483647, 4], expected positive lengths whose product does not overflow",
+            ),
+            (&[0x1E3D_4C54, 1, 1], "found an early end, expected a whole NORB header"),
         ];
         for (words, expected) in cases {
-            let error = parse(&bytes(words, &[])).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+            let error = parse(&bytes(words, &[])).unwrap_err();
+            assert_eq!(chain(&error), format!("x.mat: header: {expected}"));
         }
     }
 
@@ -257,6 +272,18 @@ mod tests {
         fn arbitrary_headers_never_panic(words in prop::collection::vec(any::<u32>(), 0..12), rest: Vec<u8>) {
             let _ = parse(&bytes(&[&[0x1E3D_4C55], words.as_slice()].concat(), &rest));
             let _ = parse(&bytes(&[&[0x1E3D_4C54, 2], words.as_slice()].concat(), &rest));
+        }
+
+        /// A file of 20 bytes of header and 96 bytes of elements with one byte changed, cut short.
+        #[test]
+        fn mutated_files_never_panic(at in 0_usize..97, byte: u8, length in 0_usize..117) {
+            let path = "tests/fixtures/smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-info.mat.gz";
+            let mut file = gzip::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+            let mut content = Vec::new();
+            file.read_to_end(&mut content).unwrap();
+            content[at] = byte;
+            content.truncate(length);
+            let _ = parse(&content);
         }
     }
 }

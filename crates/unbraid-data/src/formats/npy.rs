@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_header_that_claims_gigabytes_is_refused_before_any_allocation() {
         let error = Header::read(&mut &b"\x93NUMPY\x02\x00\xff\xff\xff\xff{"[..]).unwrap_err();
-        assert!(error.to_string().contains("4294967295 bytes"), "{error}");
+        assert_eq!(error.to_string(), "its header claims to be 4294967295 bytes long");
     }
 
     #[test]

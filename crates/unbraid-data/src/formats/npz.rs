@@ -33,7 +33,10 @@ impl Npz {
                 ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
                     DataError::io(path, "read the list of arrays")(source)
                 }
-                error => DataError::content(path, "file", error.to_string(), "a whole .npz (zip) archive"),
+                error => {
+                    DataError::content(path, "file", "damaged or unknown data", "a whole .npz (zip) archive")
+                        .caused_by(error)
+                }
             })?;
         Ok(Self { path: path.to_owned(), archive })
     }
@@ -60,11 +63,19 @@ impl Npz {
     /// If there is no such array or its header is damaged.
     pub fn array(&mut self, name: &str) -> Result<ArrayReader<'_>> {
         if !self.contains(name) {
-            let found = format!("only the arrays {}", self.names().join(", "));
+            let names = self.names();
+            let found =
+                if names.is_empty() { "no arrays".to_owned() } else { format!("only {}", names.join(", ")) };
             return Err(DataError::content(&self.path, "archive", found, format!("an array `{name}`")));
         }
         let entry = self.archive.by_name(&format!("{name}.npy")).map_err(|error| {
-            DataError::content(&self.path, format!("array `{name}`"), error.to_string(), "a readable entry")
+            let refusal =
+                DataError::content(&self.path, format!("array `{name}`"), "damaged data", "a readable entry");
+            match error {
+                // Its message repeats its own cause.
+                ZipError::Io(cause) => refusal.caused_by(cause),
+                cause => refusal.caused_by(cause),
+            }
         })?;
         // An entry that is stored, not deflated, can later be read in place.
         let stored_at =
@@ -103,11 +114,13 @@ impl<'a> ArrayReader<'a> {
         stored_at: Option<u64>,
     ) -> Result<Self> {
         let header = Header::read(&mut elements).map_err(|error| {
-            DataError::content(path, format!("array `{name}`"), error.to_string(), "a NumPy array")
+            DataError::content(path, format!("array `{name}`"), "a damaged header", "a NumPy array")
+                .caused_by(error)
         })?;
         let reader = Self { path: path.to_owned(), name: name.to_owned(), header, elements, stored_at };
         if reader.header.bytes().is_none() {
-            return Err(reader.refuse(format!("shape {:?}", reader.header.shape), "a shape that can exist"));
+            return Err(reader
+                .refuse(format!("shape {:?}", reader.header.shape), "a shape whose size does not overflow"));
         }
         Ok(reader)
     }
@@ -123,7 +136,7 @@ impl<'a> ArrayReader<'a> {
     }
 
     /// Makes errors about this array after its elements were consumed.
-    pub fn refusal(&self) -> impl Fn(String, &str) -> DataError + use<> {
+    pub(crate) fn refusal(&self) -> impl Fn(String, &str) -> DataError + use<> {
         let (path, subject) = (self.path.clone(), format!("array `{}`", self.name));
         move |found, expected| DataError::content(&path, subject.clone(), found, expected)
     }
@@ -132,7 +145,7 @@ impl<'a> ArrayReader<'a> {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn stored_offset(&self) -> Result<Option<u64>> {
+    pub(crate) fn stored_offset(&self) -> Result<Option<u64>> {
         let Some(start) = self.stored_at else { return Ok(None) };
         // The header's length follows from reading it again: it is not kept.
         let mut file = open_file(&self.path)?;
@@ -167,7 +180,7 @@ impl<'a> ArrayReader<'a> {
     ///
     /// # Errors
     /// If they are not.
-    pub fn expect_bytes(&self) -> Result<()> {
+    pub(crate) fn expect_bytes(&self) -> Result<()> {
         if !matches!((self.header.element.kind, self.header.element.bytes), ('u' | 'b', 1)) {
             return Err(self.refuse(self.header.element.to_string(), "uint8"));
         }
@@ -193,7 +206,7 @@ impl<'a> ArrayReader<'a> {
             let wanted = (total - done).min(piece.len());
             let part = &mut piece[..wanted];
             if let Err(error) = self.elements.read_exact(part) {
-                return Err(self.ended_early(&error, done, total));
+                return Err(self.ended_early(error, done, total));
             }
             take(part)?;
             done += wanted;
@@ -201,20 +214,18 @@ impl<'a> ArrayReader<'a> {
         // Reading on to the end makes the archive compare its checksum.
         match self.elements.read(&mut [0]) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.refuse("more bytes than its shape has", format!("{total} bytes"))),
-            Err(error) => Err(self.refuse(format!("damaged data ({error})"), "intact data")),
+            Ok(_) => Err(self.refuse("more bytes than its shape needs", format!("{total} bytes"))),
+            Err(error) => Err(self.refuse("damaged data", "intact data").caused_by(error)),
         }
     }
 
-    fn ended_early(&self, error: &io::Error, done: usize, total: usize) -> DataError {
+    fn ended_early(&self, error: io::Error, done: usize, total: usize) -> DataError {
         if error.kind() == io::ErrorKind::UnexpectedEof {
-            return self
-                .refuse(format!("an end after less than {} bytes", done + PIECE), format!("{total} bytes"));
+            let found = format!("an early end before byte {}", total.min(done + PIECE));
+            return self.refuse(found, format!("{total} bytes"));
         }
-        self.refuse(
-            format!("damaged data after about {done} bytes ({error})"),
-            format!("{total} intact bytes"),
-        )
+        self.refuse(format!("damaged data after about {done} bytes"), format!("{total} intact bytes"))
+            .caused_by(error)
     }
 
     /// All elements as bytes.

@@ -2,6 +2,7 @@
 
 use super::npy::{ElementType, Header};
 use std::io::{self, Seek, Write};
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -25,7 +26,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         name: &str,
         element: ElementType,
         shape: &[usize],
-    ) -> io::Result<&mut ZipWriter<W>> {
+    ) -> io::Result<&mut (impl Write + use<W>)> {
         let header = Header { element, fortran_order: false, shape: shape.to_vec() };
         let large = header.bytes().is_none_or(|bytes| bytes as u64 > u64::from(u32::MAX) / 2);
         let options = SimpleFileOptions::default()
@@ -33,7 +34,7 @@ impl<W: Write + Seek> NpzWriter<W> {
             // Level 1 is several times faster than 6 and, on images of a few shapes, about as small.
             .compression_level(Some(1))
             .large_file(large);
-        self.zip.start_file(format!("{name}.npy"), options).map_err(io::Error::from)?;
+        self.zip.start_file(format!("{name}.npy"), options).map_err(io_error)?;
         header.write(&mut self.zip)?;
         Ok(&mut self.zip)
     }
@@ -83,7 +84,15 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     /// If the writer fails.
     pub fn finish(self) -> io::Result<W> {
-        self.zip.finish().map_err(io::Error::from)
+        self.zip.finish().map_err(io_error)
+    }
+}
+
+/// The error of the writer itself; `io::Error::from` would wrap it once more and print it twice.
+fn io_error(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        other => io::Error::other(other),
     }
 }
 

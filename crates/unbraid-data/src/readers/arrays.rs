@@ -16,7 +16,7 @@ use crate::table::FactorTable;
 use std::path::Path;
 
 pub(crate) const LAYOUT: (&str, &str) =
-    ("layout", "auto (default), nhwc or nchw: which axis of `images` is the channel");
+    ("layout", "order of the axes of `images`: auto (default), nhwc or nchw");
 
 /// More classes than this in one factor are a mistake, such as identifiers instead of classes.
 const MOST_CLASSES: i64 = 1_000_000;
@@ -29,8 +29,9 @@ pub(crate) fn recognise(path: &Path) -> bool {
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let path = request.path()?;
     let mut npz = Npz::open(path)?;
-    let (len, layout) =
-        Layout::of(&npz.array("images")?, request.choice("layout", &["auto", "nhwc", "nchw"])?)?;
+    let order = request
+        .choice("layout", &[("auto", None), ("nhwc", Some(Order::Nhwc)), ("nchw", Some(Order::Nchw))])?;
+    let (len, layout) = Layout::of(&npz.array("images")?, order)?;
     let factors = read_factors(path, &mut npz, len)?;
     let images = npz.array("images")?;
     let element = images.header().element;
@@ -43,23 +44,31 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     Ok(Box::new(StoredImages::new("npz", layout.shape, pixels, factors, fingerprint)))
 }
 
-/// The shape of an image and whether its channels come first in the file.
+/// Which axis of a four-dimensional array holds the channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Nhwc,
+    Nchw,
+}
+
+/// The shape of an image, and the order of its axes in the file.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     shape: ImageShape,
-    channels_first: bool,
+    order: Order,
 }
 
 impl Layout {
-    fn of(images: &ArrayReader<'_>, wanted: &str) -> Result<(usize, Self)> {
+    /// The number of images and their layout; without a `wanted` order, the one that gives 1 or 3 channels.
+    fn of(images: &ArrayReader<'_>, wanted: Option<Order>) -> Result<(usize, Self)> {
         let shape = &images.header().shape;
         let is_channels = |axis: usize| matches!(axis, 1 | 3);
-        let (len, height, width, channels, channels_first) = match shape[..] {
-            [n, h, w] => (n, h, w, 1, false),
-            [n, h, w, c] if is_channels(c) && wanted != "nchw" => (n, h, w, c, false),
-            [n, c, h, w] if is_channels(c) && wanted != "nhwc" => (n, h, w, c, true),
+        let (len, height, width, channels, order) = match shape[..] {
+            [n, h, w] => (n, h, w, 1, Order::Nhwc),
+            [n, h, w, c] if is_channels(c) && wanted != Some(Order::Nchw) => (n, h, w, c, Order::Nhwc),
+            [n, c, h, w] if is_channels(c) && wanted != Some(Order::Nhwc) => (n, h, w, c, Order::Nchw),
             _ => {
-                let expected = "(n, height, width), or 1 or 3 channels as last or second axis";
+                let expected = "(n, height, width), or 1 or 3 channels in the last or the second axis";
                 return Err(images.refuse(format!("shape {shape:?}"), expected));
             }
         };
@@ -69,12 +78,12 @@ impl Layout {
         if images.header().fortran_order {
             return Err(images.refuse("Fortran order", "C order; save it with numpy.ascontiguousarray"));
         }
-        Ok((len, Self { shape: ImageShape::new(height, width, channels), channels_first }))
+        Ok((len, Self { shape: ImageShape::new(height, width, channels), order }))
     }
 
     /// Rearranges one image from the file's order to rows, columns, channels.
     fn arrange<T: Copy>(self, image: &[T], out: &mut Vec<T>) {
-        if !self.channels_first || self.shape.channels == 1 {
+        if self.order == Order::Nhwc || self.shape.channels == 1 {
             out.extend_from_slice(image);
             return;
         }
@@ -95,18 +104,18 @@ fn read_bytes(
     let values = layout.shape.values();
     let large = (len as u64).saturating_mul(values as u64) > LARGEST_IN_MEMORY;
     if large
-        && !layout.channels_first
+        && layout.order == Order::Nhwc
         && let Some(offset) = images.stored_offset()?
     {
         return Ok(Pixels::Bytes(ByteImages::in_file(values, len, path, offset)?));
     }
     let key = if large { format!("npz-{}", hash_file(path)?) } else { String::new() };
     let mut largest = 0;
-    let bytes = cache::images(&key, values, len, Keep::Large, request.progress, |sink| {
+    let bytes = cache::load_or_decode(&key, values, len, Keep::Large, request.progress, |sink| {
         let (mut rest, mut arranged) = (Vec::new(), Vec::new());
         images.stream(|piece| {
             largest = piece.iter().copied().fold(largest, u8::max);
-            if !layout.channels_first {
+            if layout.order == Order::Nhwc {
                 return sink(piece);
             }
             rest.extend_from_slice(piece);
@@ -125,7 +134,7 @@ fn read_bytes(
         // No byte is larger than 1, so packing cannot fail.
         let _ = bytes.with_image(index, |image| bits.push(image))?;
     }
-    bits.shrink();
+    bits.shrink_to_fit();
     Ok(Pixels::Bits(bits))
 }
 
@@ -133,10 +142,7 @@ fn read_floats(images: ArrayReader<'_>, layout: Layout) -> Result<Pixels> {
     let refuse = images.refusal();
     let all = images.floats()?;
     if let Some(value) = all.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-        return Err(refuse(
-            format!("a value of {value}"),
-            "values in [0, 1]; divide by the largest possible one",
-        ));
+        return Err(refuse(format!("a value of {value}"), "values in [0, 1]; divide by the maximum"));
     }
     let mut values = Vec::with_capacity(all.len());
     let mut arranged = Vec::with_capacity(layout.shape.values());
@@ -156,7 +162,7 @@ fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorT
     factors.expect_axes(2)?;
     let (rows, count) = (factors.header().shape[0], factors.header().shape[1]);
     if rows != len {
-        return Err(factors.refuse(format!("{rows} rows"), format!("{len}, one for each image")));
+        return Err(factors.refuse(format!("{rows} rows"), format!("{len}, one per image")));
     }
     if count == 0 {
         return Err(factors.refuse("no columns", "at least one factor"));
@@ -175,8 +181,7 @@ fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorT
     let factors =
         names.into_iter().zip(&sizes).map(|(name, &size)| Factor::new(name, size as usize)).collect();
     let values = values.into_iter().map(|value| value as u32).collect();
-    // Sizes were taken from the values, so none is outside.
-    Ok(FactorTable::from_rows(FactorSpace::new(factors), values).ok())
+    FactorTable::from_rows(FactorSpace::new(factors), values).map(Some)
 }
 
 fn read_names(npz: &mut Npz, count: usize) -> Result<Vec<String>> {

@@ -57,15 +57,16 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 ///
 /// # Errors
 /// If there is no car, one is missing or damaged, or has another shape.
-pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let metadata = fs::metadata(path).map_err(DataError::io(path, "open"))?;
     let cars = if metadata.is_dir() { Cars::in_directory(path)? } else { Cars::in_archive(path)? };
     let hash = Fingerprint::Files(cars.files()).compute()?;
     let key = Fingerprint::Recipe(format!("cars3d 1 {hash}")).compute()?;
     let shape = ImageShape::new(SIZE, SIZE, 3);
     let len = VIEWS * cars.names.len();
-    let images =
-        cache::images(&key, shape.values(), len, Keep::All, progress, |sink| decode(&cars, progress, sink))?;
+    let images = cache::load_or_decode(&key, shape.values(), len, Keep::All, progress, |sink| {
+        decode(&cars, progress, sink)
+    })?;
     let factors = FactorTable::grid(FactorSpace::new(vec![
         Factor::new("elevation", ELEVATIONS),
         Factor::new("azimuth", AZIMUTHS),
@@ -117,7 +118,7 @@ impl Cars {
             Ok(())
         })?;
         if found.is_empty() {
-            return Err(DataError::content(path, "archive", "no cars/*.mat in it", "one for each car"));
+            return Err(DataError::content(path, "archive", "no cars/*.mat", "one .mat file per car"));
         }
         let names = ordered(path, found, list)?;
         Ok(Self { place: path.to_owned(), archived: true, names })
@@ -159,12 +160,9 @@ impl Cars {
 /// Walks through a tar archive, compressed or not.
 fn each_entry(path: &Path, mut take: impl FnMut(&Path, &mut dyn Read) -> Result<()>) -> Result<()> {
     let damaged = |error: io::Error| {
-        DataError::content(
-            path,
-            "archive",
-            gzip::reason(&error),
-            "a whole tar archive, gzip-compressed or not",
-        )
+        gzip::unreadable(error, "", |found| {
+            DataError::content(path, "archive", found, "a whole tar archive, gzip-compressed or not")
+        })
     };
     let mut archive = Archive::new(gzip::open(path)?);
     for entry in archive.entries().map_err(damaged)? {
@@ -204,12 +202,12 @@ fn ordered(path: &Path, mut found: BTreeSet<String>, list: Option<Vec<String>>) 
     let Some(list) = list else { return Ok(found.into_iter().collect()) };
     for name in &list {
         if !found.remove(name) {
-            let expected = format!("each car of {LIST} once, among them {name}.mat");
-            return Err(DataError::content(path, "cars", "it missing or listed twice", expected));
+            let found = format!("{name}.mat missing or listed twice");
+            return Err(DataError::content(path, "cars", found, format!("one file for each line of {LIST}")));
         }
     }
     if list.is_empty() {
-        return Err(DataError::content(path, LIST, "no name", "one line for each car"));
+        return Err(DataError::content(path, LIST, "no names", "one line per car"));
     }
     Ok(list)
 }
@@ -241,7 +239,8 @@ fn decode(cars: &Cars, progress: &dyn Progress, sink: &mut Sink<'_>) -> Result<(
     for view in 0..VIEWS {
         for (images, name) in shrunk.iter().zip(&cars.names) {
             let image = images.get(view * values..(view + 1) * values).ok_or_else(|| {
-                DataError::content(&cars.place, "cars", format!("no {name}.mat any more"), "it as before")
+                let found = format!("{name}.mat removed while reading");
+                DataError::content(&cars.place, "cars", found, "all files to stay in place")
             })?;
             sink(image)?;
         }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// What is done to the black and white image.
 #[derive(Debug)]
-pub enum Variant {
+pub(crate) enum Variant {
     /// A random colour for white.
     Colour,
     /// Random background pixels.
@@ -26,9 +26,21 @@ pub enum Variant {
     Scream(Picture),
 }
 
+/// The variants by name, before the picture of `scream` is read.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Plain,
+    Colour,
+    Noisy,
+    Scream,
+}
+
+const KINDS: [(&str, Kind); 4] =
+    [("plain", Kind::Plain), ("colour", Kind::Colour), ("noisy", Kind::Noisy), ("scream", Kind::Scream)];
+
 /// An RGB picture from which backgrounds are cut.
 #[derive(Debug)]
-pub struct Picture {
+pub(crate) struct Picture {
     path: PathBuf,
     width: usize,
     height: usize,
@@ -43,7 +55,7 @@ impl Picture {
     ///
     /// # Errors
     /// If the file is no image, or too small for patches of `patch` pixels.
-    pub fn read(path: &Path, patch: ImageShape) -> Result<Self> {
+    pub(crate) fn read(path: &Path, patch: ImageShape) -> Result<Self> {
         let picture = super::folder::decode(path)?.into_rgb8();
         let (width, height) = picture.dimensions();
         let shrink = (f64::from(SCREAM_SIZE.0) / f64::from(width))
@@ -54,7 +66,8 @@ impl Picture {
             image::imageops::resize(&picture, shrunk(width), shrunk(height), FilterType::CatmullRom);
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         if width < patch.width || height < patch.height {
-            let expected = format!("at least {} x {} after fitting 350 x 274", patch.width, patch.height);
+            let expected =
+                format!("at least {} x {} after shrinking to 350 x 274", patch.width, patch.height);
             return Err(DataError::content(path, "picture", format!("{width} x {height} pixels"), expected));
         }
         Ok(Self { path: path.to_owned(), width, height, rgb: picture.into_raw() })
@@ -63,7 +76,7 @@ impl Picture {
 
 /// Three-channel images made from the one-channel images of another data set.
 #[derive(Debug)]
-pub struct Decorated {
+pub(crate) struct Decorated {
     name: String,
     data: Box<dyn DataSet>,
     variant: Variant,
@@ -75,21 +88,22 @@ pub(crate) const PICTURE: (&str, &str) = ("picture", "image file for the backgro
 
 /// Applies the variant that a request asks for, by its name (`colour-dsprites`) or its option.
 pub(crate) fn decorate(data: Box<dyn DataSet>, request: &Request<'_>) -> Result<Box<dyn DataSet>> {
-    let variant = match request.name().split_once('-') {
-        Some((variant, _)) => variant,
-        None => request.choice("variant", &["plain", "colour", "noisy", "scream"])?,
+    let prefix = request.name().split_once('-').map(|(prefix, _)| prefix);
+    let kind = match KINDS.iter().find(|(word, _)| Some(*word) == prefix) {
+        Some(&(_, kind)) => kind,
+        None => request.choice("variant", &KINDS)?,
     };
-    let variant = match variant {
-        "colour" => Variant::Colour,
-        "noisy" => Variant::Noisy,
-        "scream" => {
+    let variant = match kind {
+        Kind::Plain => return Ok(data),
+        Kind::Colour => Variant::Colour,
+        Kind::Noisy => Variant::Noisy,
+        Kind::Scream => {
             let path = request.text("picture")?.ok_or_else(|| {
                 let subject = format!("option `picture` of data set `{}`", request.name());
                 DataError::value(subject, "none", "an image file for the backgrounds")
             })?;
             Variant::Scream(Picture::read(Path::new(path), data.shape())?)
         }
-        _ => return Ok(data),
     };
     Ok(Box::new(Decorated::new(data, variant)))
 }
@@ -99,7 +113,7 @@ impl Decorated {
     ///
     /// # Panics
     /// If the data set has more than one channel.
-    pub fn new(data: Box<dyn DataSet>, variant: Variant) -> Self {
+    pub(crate) fn new(data: Box<dyn DataSet>, variant: Variant) -> Self {
         assert_eq!(data.shape().channels, 1, "only grey images can be decorated");
         let prefix = match variant {
             Variant::Colour => "colour",

@@ -18,11 +18,11 @@ use crate::table::FactorTable;
 use std::path::Path;
 
 /// The shapes, in the order of their class.
-pub const SHAPES: [&str; 3] = ["square", "ellipse", "heart"];
+pub(crate) const SHAPES: [&str; 3] = ["square", "ellipse", "heart"];
 /// Names of the factors after shape.
 pub(crate) const OTHER_FACTORS: [&str; 4] = ["scale", "orientation", "x", "y"];
 /// The number of values of each factor of the complete file.
-pub const SIZES: [usize; 5] = [3, 6, 40, 32, 32];
+pub(crate) const SIZES: [usize; 5] = [3, 6, 40, 32, 32];
 
 /// The factors of dSprites with these numbers of values.
 pub(crate) fn factors(sizes: [usize; 5]) -> Vec<Factor> {
@@ -44,11 +44,11 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 ///
 /// # Errors
 /// If the file is missing, damaged, or not dSprites.
-pub fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let mut npz = Npz::open(path)?;
     let (len, rows, columns) = read_classes(&mut npz)?;
     let mut images = read_images(&mut npz, len, progress)?;
-    images.shrink();
+    images.shrink_to_fit();
     let factors = table(path, &rows, columns)?;
     let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
     let shape = ImageShape::new(64, 64, 1);
@@ -62,7 +62,7 @@ fn read_classes(npz: &mut Npz) -> Result<(usize, Vec<i64>, usize)> {
     let (len, columns) = (classes.header().shape[0], classes.header().shape[1]);
     if !matches!(columns, 5 | 6) || len == 0 {
         let found = format!("shape {:?}", classes.header().shape);
-        return Err(classes.refuse(found, "one row an image, with 6 columns, or 5 without colour"));
+        return Err(classes.refuse(found, "one row per image, with 6 columns, or 5 without colour"));
     }
     let mut rows = classes.integers()?;
     if columns == 6 {
@@ -81,7 +81,7 @@ fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<Bit
     images.expect_axes(3)?;
     if images.header().shape[0] != len {
         let found = format!("{} images", images.header().shape[0]);
-        return Err(images.refuse(found, format!("{len}, one for each row of `latents_classes`")));
+        return Err(images.refuse(found, format!("{len}, one per row of `latents_classes`")));
     }
     images.expect_shape(&[len, 64, 64])?;
     let refuse = images.refusal();
@@ -117,8 +117,8 @@ fn table(path: &Path, rows: &[i64], columns: usize) -> Result<FactorTable> {
     };
     let mut values = Vec::with_capacity(rows.len());
     for (i, &value) in rows.iter().enumerate() {
-        values.push(u32::try_from(value).map_err(|_| refuse(value, i / 5, i % 5))?);
+        let class = u32::try_from(value).ok().filter(|&class| (class as usize) < sizes[i % 5]);
+        values.push(class.ok_or_else(|| refuse(value, i / 5, i % 5))?);
     }
     FactorTable::from_rows(FactorSpace::new(factors(sizes)), values)
-        .map_err(|(row, k)| refuse(rows[row * 5 + k], row, k))
 }

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     /// Weights sum to one, so an image of one value stays as it is. Equality with Pillow is tested on its own output,
-    /// in `tests/smallnorb.rs` and `tests/cars3d.rs`.
+    /// in `tests/data/smallnorb.rs` and `tests/data/cars3d.rs`.
     #[test]
     fn a_uniform_image_stays_uniform() {
         for value in [0, 1, 128, 255] {

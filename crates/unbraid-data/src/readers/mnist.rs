@@ -26,6 +26,15 @@ const FULL_SIDE: u32 = 32;
 pub(crate) const FIT: (&str, &str) =
     ("fit", "resize (default): to 32 x 32; pad: to 32 x 32 with zeros; none: leave 28 x 28");
 
+/// How images become 32 x 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Resize,
+    Pad,
+    /// They keep their size.
+    None,
+}
+
 /// Whether a directory has MNIST's training images.
 pub(crate) fn recognise(path: &Path) -> bool {
     find(path, "train-images", 3).is_some() && !recognise_fashion(path)
@@ -40,18 +49,16 @@ pub(crate) fn recognise_fashion(path: &Path) -> bool {
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let directory = request.path()?;
-    let parts: &[&str] = match request.choice("split", &["train", "test", "all"])? {
-        "train" => &["train"],
-        "test" => &["t10k"],
-        _ => &["train", "t10k"],
-    };
-    let fit = request.choice("fit", &["resize", "pad", "none"])?;
+    let splits: [(&str, &[&str]); 3] =
+        [("train", &["train"]), ("test", &["t10k"]), ("all", &["train", "t10k"])];
+    let parts = request.choice("split", &splits)?;
+    let fit = request.choice("fit", &[("resize", Fit::Resize), ("pad", Fit::Pad), ("none", Fit::None)])?;
     let (mut side, mut pixels, mut labels, mut files) = (None, Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         let part = read_part(directory, part)?;
         if side.is_some_and(|side| side != part.side) {
             let found = format!("images of {} x {} pixels", part.side.0, part.side.1);
-            return Err(DataError::content(directory, "directory", found, "one size in train and test"));
+            return Err(DataError::content(directory, "directory", found, "the same size in train and test"));
         }
         side = Some(part.side);
         pixels.extend(fit_all(fit, part.side, &part.pixels));
@@ -65,10 +72,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     } else {
         Factor::labelled("digit", (0..CLASSES).map(|digit| digit.to_string()))
     };
-    // Labels were checked against the ten classes when they were read.
-    let table = FactorTable::from_rows(FactorSpace::new(vec![factor]), labels).map_err(|(row, _)| {
-        DataError::content(directory, "labels", format!("row {row} of another class"), "0 to 9")
-    })?;
+    let table = FactorTable::from_rows(FactorSpace::new(vec![factor]), labels)?;
     let pixels = Pixels::Bytes(ByteImages::in_memory(shape.values(), pixels));
     Ok(Box::new(StoredImages::new(request.name(), shape, pixels, Some(table), Fingerprint::Files(files))))
 }
@@ -93,12 +97,12 @@ fn read_part(directory: &Path, part: &str) -> Result<Part> {
     let (images, labels) = (idx::read(&image_file, 3)?, idx::read(&label_file, 1)?);
     let [count, height, width] = images.shape[..] else { unreachable!("idx::read checked the axes") };
     if count == 0 || !(1..=4096).contains(&height) || !(1..=4096).contains(&width) {
-        let expected = "at least one image of 1 to 4096 pixels a side";
+        let expected = "at least one image of 1 to 4096 pixels per side";
         return Err(DataError::content(&image_file, "header", format!("shape {:?}", images.shape), expected));
     }
     if labels.bytes.len() != count {
         let found = format!("{} labels", labels.bytes.len());
-        return Err(DataError::content(&label_file, "data", found, format!("{count}, one for each image")));
+        return Err(DataError::content(&label_file, "data", found, format!("{count}, one per image")));
     }
     if let Some(label) = labels.bytes.iter().find(|&&label| label >= CLASSES) {
         return Err(DataError::content(&label_file, "data", format!("label {label}"), "labels from 0 to 9"));
@@ -121,11 +125,14 @@ fn find(directory: &Path, start: &str, axes: usize) -> Option<PathBuf> {
 }
 
 /// Height and width after fitting; images that are large enough already are left alone.
-fn fitted(fit: &str, (height, width): (u32, u32)) -> (u32, u32) {
-    if fit == "none" { (height, width) } else { (height.max(FULL_SIDE), width.max(FULL_SIDE)) }
+fn fitted(fit: Fit, (height, width): (u32, u32)) -> (u32, u32) {
+    match fit {
+        Fit::Resize | Fit::Pad => (height.max(FULL_SIDE), width.max(FULL_SIDE)),
+        Fit::None => (height, width),
+    }
 }
 
-fn fit_all(fit: &str, side: (u32, u32), pixels: &[u8]) -> Vec<u8> {
+fn fit_all(fit: Fit, side: (u32, u32), pixels: &[u8]) -> Vec<u8> {
     let new = fitted(fit, side);
     if new == side {
         return pixels.to_vec();
@@ -134,13 +141,16 @@ fn fit_all(fit: &str, side: (u32, u32), pixels: &[u8]) -> Vec<u8> {
     let images = pixels.par_chunks_exact(values).map(|image| {
         // The chunk has exactly the pixels of one image, so it always makes an image.
         let image = GrayImage::from_raw(side.1, side.0, image.to_vec()).unwrap_or_default();
-        if fit == "resize" {
-            return imageops::resize(&image, new.1, new.0, FilterType::Triangle).into_raw();
+        match fit {
+            Fit::Resize => imageops::resize(&image, new.1, new.0, FilterType::Triangle).into_raw(),
+            Fit::Pad => {
+                let mut padded = GrayImage::new(new.1, new.0);
+                let (left, top) = ((new.1 - side.1) / 2, (new.0 - side.0) / 2);
+                imageops::replace(&mut padded, &image, i64::from(left), i64::from(top));
+                padded.into_raw()
+            }
+            Fit::None => image.into_raw(),
         }
-        let mut padded = GrayImage::new(new.1, new.0);
-        let (left, top) = ((new.1 - side.1) / 2, (new.0 - side.0) / 2);
-        imageops::replace(&mut padded, &image, i64::from(left), i64::from(top));
-        padded.into_raw()
     });
     images.flatten_iter().collect()
 }

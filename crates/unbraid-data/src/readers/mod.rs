@@ -1,14 +1,14 @@
 //! The data sets: one file each.
 
-pub mod arrays;
-pub mod cars3d;
-pub mod decorated;
-pub mod dsprites;
-pub mod folder;
+pub(crate) mod arrays;
+pub(crate) mod cars3d;
+pub(crate) mod decorated;
+pub(crate) mod dsprites;
+pub(crate) mod folder;
 mod lanczos;
-pub mod mnist;
-pub mod mpi3d;
-pub mod pinwheel;
-pub mod shapes;
-pub mod shapes3d;
-pub mod smallnorb;
+pub(crate) mod mnist;
+pub(crate) mod mpi3d;
+pub(crate) mod pinwheel;
+pub(crate) mod shapes;
+pub(crate) mod shapes3d;
+pub(crate) mod smallnorb;

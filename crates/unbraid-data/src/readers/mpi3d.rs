@@ -18,7 +18,7 @@ use crate::table::FactorTable;
 use std::path::Path;
 
 /// Names of the factors; the last is the fastest.
-pub const FACTORS: [&str; 7] = [
+pub(crate) const FACTORS: [&str; 7] = [
     "object colour",
     "object shape",
     "object size",
@@ -31,10 +31,10 @@ pub const FACTORS: [&str; 7] = [
 const GRIDS: [Sizes; 2] = [[6, 6, 2, 3, 3, 40, 40], [4, 4, 2, 3, 3, 40, 40]];
 const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
 pub(crate) const SIZES: (&str, &str) =
-    ("sizes", "number of values of each factor, for other grids than the published: 4x4x2x3x3x40x40");
+    ("sizes", "number of values of each factor, for grids that were not published: 4x4x2x3x3x40x40");
 
 /// The number of values of each factor.
-pub type Sizes = [usize; 7];
+pub(crate) type Sizes = [usize; 7];
 
 /// Whether the archive's `images` are as many as one of the published grids has.
 pub(crate) fn recognise(path: &Path) -> bool {
@@ -65,7 +65,7 @@ fn parse_sizes(text: &str) -> Result<Sizes> {
 ///
 /// # Errors
 /// If the file is missing or damaged, or has another number of images.
-pub fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -> Result<StoredImages> {
     let mut npz = Npz::open(path)?;
     let images = npz.array("images")?;
     images.expect_bytes()?;
@@ -78,7 +78,7 @@ pub fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -> Resul
         }
         None => *GRIDS.iter().find(|sizes| sizes.iter().product::<usize>() == len).ok_or_else(|| {
             images
-                .refuse(format!("{len} images"), "1036800, or 460800 (complex); say other grids with `sizes`")
+                .refuse(format!("{len} images"), "1036800, or 460800 (complex); set `sizes` for other grids")
         })?,
     };
     images.expect_shape(&[len, 64, 64, 3])?;
@@ -99,7 +99,7 @@ fn inflate(
     progress: &dyn Progress,
 ) -> Result<ByteImages> {
     let key = Fingerprint::Recipe(format!("mpi3d 1 {}", fingerprint.compute()?)).compute()?;
-    cache::images(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
+    cache::load_or_decode(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
         // Counted in bytes: the pieces of the stream are no whole images.
         progress.start("Inflating MPI3D", (len * SHAPE.values()) as u64);
         images.stream(|piece| {

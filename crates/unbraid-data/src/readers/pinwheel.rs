@@ -31,13 +31,12 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let clusters = request.integer("clusters", 1..=1000, 4)?;
     let points = request.integer("points", 1..=1_000_000, 100)?;
     let seed = request.integer("seed", 0..=usize::MAX, 0)? as u64;
-    let test = request.choice("split", &["train", "test"])? == "test";
+    let test = request.choice("split", &[("train", false), ("test", true)])?;
     let recipe = format!("pinwheel 1 clusters={clusters} points={points} seed={seed} test={test}");
     let values = generate(clusters, points, seed, test);
     let space = FactorSpace::new(vec![Factor::new("cluster", clusters)]);
     let rows = (0..clusters as u32).flat_map(|cluster| std::iter::repeat_n(cluster, points)).collect();
-    // Each row is below `clusters` by construction.
-    let table = FactorTable::from_rows(space, rows).ok();
+    let table = Some(FactorTable::from_rows(space, rows)?);
     let pixels = Pixels::Floats { values_per_image: 2, values };
     let shape = ImageShape::new(1, 2, 1);
     Ok(Box::new(StoredImages::new("pinwheel", shape, pixels, table, Fingerprint::Recipe(recipe))))
@@ -45,10 +44,10 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 
 /// All points, arm by arm; train and test are independent draws.
 fn generate(clusters: usize, points: usize, seed: u64, test: bool) -> Vec<f32> {
-    let moment = Stream::new(seed, "pinwheel").at(u64::from(test));
+    let position = Stream::new(seed, "pinwheel").at(u64::from(test));
     let mut values = Vec::with_capacity(2 * clusters * points);
     for cluster in 0..clusters {
-        let mut generator = moment.lane(cluster as u64).generator();
+        let mut generator = position.lane(cluster as u64).generator();
         for _ in 0..points {
             let mut normal = || -> f64 { StandardNormal.sample(&mut generator) };
             let (x, y) = (1.0 + SPREAD.0 * normal(), SPREAD.1 * normal());

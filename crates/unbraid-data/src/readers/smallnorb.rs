@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// The categories, in the order of their class.
-pub const CATEGORIES: [&str; 5] = ["animal", "human", "plane", "truck", "car"];
+pub(crate) const CATEGORIES: [&str; 5] = ["animal", "human", "plane", "truck", "car"];
 const PARTS: [&str; 2] = ["5x46789x9x18x6x2x96x96-training", "5x01235x9x18x6x2x96x96-testing"];
 const CAMERAS: usize = 2;
 const SIZE_BEFORE: usize = 96;
@@ -51,15 +51,11 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 ///
 /// # Errors
 /// If a file is missing or damaged, or they do not fit together.
-pub fn read(directory: &Path, progress: &dyn Progress) -> Result<StoredImages> {
+pub(crate) fn read(directory: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     if !directory.is_dir() {
         std::fs::metadata(directory).map_err(DataError::io(directory, "open"))?;
-        return Err(DataError::content(
-            directory,
-            "path",
-            "a file",
-            "the directory of smallNORB's six files",
-        ));
+        let expected = "the directory of the six smallNORB files";
+        return Err(DataError::content(directory, "path", "a file", expected));
     }
     let mut parts = Vec::new();
     for part in PARTS {
@@ -75,12 +71,10 @@ pub fn read(directory: &Path, progress: &dyn Progress) -> Result<StoredImages> {
         read_factors(&part[1], &part[2], images, &mut rows)?;
         len += images;
     }
-    // Every value is in range by now.
-    let table = FactorTable::from_rows(factors(), rows)
-        .map_err(|(row, _)| DataError::content(directory, "factors", format!("row {row}"), "the grid"))?;
+    let table = FactorTable::from_rows(factors(), rows)?;
     let hash = Fingerprint::Files(files.clone()).compute()?;
     let key = Fingerprint::Recipe(format!("smallnorb 1 {hash}")).compute()?;
-    let images = cache::images(&key, SIZE * SIZE, len, Keep::All, progress, |sink| {
+    let images = cache::load_or_decode(&key, SIZE * SIZE, len, Keep::All, progress, |sink| {
         progress.start("Decoding smallNORB", len as u64);
         for part in files.chunks_exact(3) {
             decode(open_images(&part[0])?, progress, sink)?;
@@ -116,7 +110,7 @@ fn read_factors(categories: &Path, others: &Path, images: usize, rows: &mut Vec<
         matrix.expect(Element::Integer, inner)?;
         if matrix.shape()[0] != images {
             let found = format!("{} rows", matrix.shape()[0]);
-            return Err(matrix.refuse(found, format!("{images}, one for each image of the same part")));
+            return Err(matrix.refuse(found, format!("{images}, one per image of the same part")));
         }
         matrix.integers()
     };

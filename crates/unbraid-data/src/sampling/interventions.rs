@@ -65,11 +65,8 @@ impl<'a> Interventions<'a> {
     /// If the data set has no latent factor.
     pub fn new(data: &'a dyn DataSet) -> Result<Self> {
         let space = data.factors().filter(|space| !space.latent().is_empty()).ok_or_else(|| {
-            DataError::value(
-                format!("data set `{}`", data.name()),
-                "no factors",
-                "known factors to intervene on",
-            )
+            let subject = format!("data set `{}`", data.name());
+            DataError::value(subject, "no latent factors", "at least one to intervene on")
         })?;
         let lookup = if data.is_full_grid() {
             Lookup::Grid { sizes: space.factors().iter().map(|factor| factor.size as u32).collect() }

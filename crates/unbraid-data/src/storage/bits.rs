@@ -92,7 +92,7 @@ impl BitImages {
     }
 
     /// The packed bytes of image `index`.
-    pub fn packed(&self, index: usize) -> &[u8] {
+    fn packed(&self, index: usize) -> &[u8] {
         let (block, place) = (index / self.images_per_block(), index % self.images_per_block());
         &self.blocks[block][place * self.bytes_per_image()..][..self.bytes_per_image()]
     }
@@ -111,7 +111,7 @@ impl BitImages {
     }
 
     /// Gives back the memory that the last block has not used.
-    pub fn shrink(&mut self) {
+    pub fn shrink_to_fit(&mut self) {
         if let Some(last) = self.blocks.last_mut() {
             last.shrink_to_fit();
         }
@@ -179,7 +179,7 @@ mod tests {
             images.push(&image).unwrap();
             image[index] = 0;
         }
-        images.shrink();
+        images.shrink_to_fit();
         assert_eq!((images.len(), images.blocks.len()), (3, 3));
         for index in 0..3 {
             assert_eq!(images.packed(index)[0], 1 << index);

@@ -54,16 +54,10 @@ impl ByteImages {
         let expected = (len as u64)
             .checked_mul(values_per_image as u64)
             .and_then(|bytes| bytes.checked_add(offset))
-            .ok_or_else(|| {
-                DataError::content(path, "file", format!("{len} images"), "a number that can exist")
-            })?;
+            .ok_or_else(|| DataError::value("number of images", len, "a size that does not overflow"))?;
         if found < expected {
-            return Err(DataError::content(
-                path,
-                "file",
-                format!("{found} bytes"),
-                format!("at least {expected} bytes"),
-            ));
+            let expected = format!("at least {expected} bytes");
+            return Err(DataError::content(path, "file", format!("{found} bytes"), expected));
         }
         Ok(Self { values_per_image, len, place: Place::File { path: path.to_owned(), file, offset } })
     }
@@ -172,7 +166,8 @@ mod tests {
     fn a_file_that_is_too_short_is_refused_at_once() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&[0; 10]).unwrap();
-        let error = ByteImages::in_file(6, 2, file.path(), 0).unwrap_err().to_string();
-        assert!(error.contains("found 10 bytes, expected at least 12 bytes"), "{error}");
+        let error = ByteImages::in_file(6, 2, file.path(), 0).unwrap_err();
+        let path = file.path().display();
+        assert_eq!(error.to_string(), format!("{path}: file: found 10 bytes, expected at least 12 bytes"));
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn read(table: &Path, root: &Path, listing: &Listing) -> Result<Facto
             column.push(value.clone());
         }
     }
-    Ok(table_of_labels(columns))
+    table_of_labels(columns)
 }
 
 /// A line with the number of rows, a line with names, then a file name and -1 or 1 for each.
@@ -73,12 +73,13 @@ fn read_celeba(table: &Path, text: &str) -> Result<Attributes> {
 /// A header, then rows whose first column is the file name.
 fn read_csv(table: &Path, text: &str) -> Result<Attributes> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let malformed =
-        |error: csv::Error| DataError::content(table, "CSV", error.to_string(), "rows of equal length");
+    let malformed = |error: csv::Error| {
+        DataError::content(table, "CSV", "malformed rows", "rows of equal length").caused_by(error)
+    };
     let names: Vec<String> = reader.headers().map_err(malformed)?.iter().skip(1).map(str::to_owned).collect();
     if names.is_empty() {
         let expected = "a header with the file name first, then at least one attribute";
-        return Err(DataError::content(table, "header", "less than two columns", expected));
+        return Err(DataError::content(table, "header", "fewer than two columns", expected));
     }
     let mut rows = HashMap::new();
     for record in reader.records() {

@@ -19,7 +19,7 @@ pub(super) fn factors(root: &Path, listing: &Listing) -> Result<FactorTable> {
         azimuths.push(azimuth.to_owned());
     }
     let columns = [("model", models), ("elevation", elevations), ("azimuth", azimuths)];
-    Ok(table_of_labels(columns.into_iter().map(|(name, labels)| (name.to_owned(), labels)).collect()))
+    table_of_labels(columns.into_iter().map(|(name, labels)| (name.to_owned(), labels)).collect())
 }
 
 fn parse(name: &str) -> Option<(&str, &str, &str)> {

@@ -8,9 +8,6 @@ use std::path::Path;
 
 /// Decodes an image file; what it is follows from its first bytes, not from its name.
 pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
-    let broken = |error: &dyn std::fmt::Display| {
-        DataError::content(path, "image", format!("damaged or unknown data ({error})"), "a PNG or JPEG")
-    };
     let reader = ImageReader::open(path)
         .and_then(ImageReader::with_guessed_format)
         .map_err(DataError::io(path, "open"))?;
@@ -18,7 +15,9 @@ pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
         image::ImageError::IoError(source) if source.kind() != std::io::ErrorKind::UnexpectedEof => {
             DataError::io(path, "read")(source)
         }
-        error => broken(&error),
+        error => {
+            DataError::content(path, "image", "damaged or unknown data", "a PNG or JPEG").caused_by(error)
+        }
     })
 }
 

@@ -19,8 +19,7 @@ pub fn open_files(paths: &[PathBuf], shape: ImageShape) -> Result<Box<dyn DataSe
         return Err(DataError::value("image files", "none", "at least one PNG or JPEG"));
     }
     if !matches!(shape.channels, 1 | 3) || shape.values() == 0 {
-        let found = format!("a request for images of {shape}");
-        return Err(DataError::value("image files", found, "1 channel for grey or 3 for RGB"));
+        return Err(DataError::value("shape of image files", shape, "1 channel (grey) or 3 (RGB)"));
     }
     let mut pixels = vec![0; paths.len() * shape.values()];
     for (path, image) in paths.iter().zip(pixels.chunks_exact_mut(shape.values())) {

@@ -27,8 +27,8 @@ impl Listing {
             visit(&folder, &prefix, &mut names, &mut folders)?;
         }
         if names.is_empty() {
-            let expected = "at least one .png, .jpg or .jpeg here or in a sub-folder";
-            return Err(DataError::content(root, "folder", "no image", expected));
+            let expected = "at least one .png, .jpg or .jpeg in it or its sub-folders";
+            return Err(DataError::content(root, "folder", "no images", expected));
         }
         names.sort();
         Ok(Self { names })
@@ -65,14 +65,10 @@ impl Listing {
         let folders: Option<Vec<String>> = self.names.iter().map(|name| folder(name)).collect();
         let folders = folders.ok_or_else(|| {
             let outside = self.names.iter().find(|name| !name.contains('/')).cloned().unwrap_or_default();
-            DataError::content(
-                root,
-                "folder",
-                format!("{outside} in no sub-folder"),
-                "every image in a sub-folder",
-            )
+            let found = format!("{outside} outside the sub-folders");
+            DataError::content(root, "folder", found, "every image in a sub-folder")
         })?;
-        Ok(table_of_labels(vec![("folder".to_owned(), folders)]))
+        table_of_labels(vec![("folder".to_owned(), folders)])
     }
 }
 
@@ -88,7 +84,7 @@ fn visit(
         if name.starts_with('.') {
             continue;
         }
-        let kind = entry.file_type().map_err(DataError::io(&entry.path(), "look at"))?;
+        let kind = entry.file_type().map_err(DataError::io(&entry.path(), "read its file type"))?;
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         if kind.is_dir() {
             folders.push((entry.path(), format!("{prefix}{name}/")));
@@ -100,7 +96,7 @@ fn visit(
 }
 
 /// Factors whose values are the distinct labels of each column, in order: by number where all are numbers, else by text.
-pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> FactorTable {
+pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> Result<FactorTable> {
     let mut factors = Vec::with_capacity(columns.len());
     let mut numbered: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
     for (name, labels) in columns {
@@ -120,7 +116,5 @@ pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> FactorTabl
     }
     let len = numbered.first().map_or(0, Vec::len);
     let rows = (0..len).flat_map(|row| numbered.iter().map(move |column| column[row])).collect();
-    // Every value was numbered from the labels themselves, so none can be outside its factor.
     FactorTable::from_rows(FactorSpace::new(factors), rows)
-        .unwrap_or_else(|(row, k)| unreachable!("row {row}, factor {k}"))
 }

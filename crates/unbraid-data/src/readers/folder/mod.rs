@@ -15,7 +15,7 @@ pub use files::open_files;
 
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
-use crate::error::{DataError, Result};
+use crate::error::{DataError, Result, chain};
 use crate::fingerprint::{Fingerprint, hash_file, hex};
 use crate::progress::Progress;
 use crate::request::Request;
@@ -31,10 +31,10 @@ use std::path::Path;
 pub(crate) const SIZE: (&str, &str) = ("size", "height and width of the images after resizing (default 64)");
 pub(crate) const CHANNELS: (&str, &str) = ("channels", "3 for RGB, 1 for grey (default 3; 1 for chairs)");
 pub(crate) const SKIP_BROKEN: (&str, &str) =
-    ("skip_broken", "leave out files that cannot be decoded (default false)");
+    ("skip_broken", "skip files that cannot be decoded (default false)");
 pub(crate) const ATTRIBUTES: (&str, &str) = (
     "attributes",
-    "table of attributes: CelebA's list_attr_celeba.txt, or a CSV with a header and file names first",
+    "attribute table: CelebA's list_attr_celeba.txt, or a CSV with a header and file names in its first column",
 );
 pub(crate) const LABELS: (&str, &str) =
     ("labels", "none (default), or folders: the first sub-folder is the class");
@@ -50,14 +50,15 @@ pub(crate) fn recognise(path: &Path) -> bool {
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
     let mut folder = Folder::read(request, 3)?;
-    folder.factors = match (request.text("attributes")?, request.choice("labels", &["none", "folders"])?) {
-        (Some(_), "folders") => {
+    let label_by_folder = request.choice("labels", &[("none", false), ("folders", true)])?;
+    folder.factors = match (request.text("attributes")?, label_by_folder) {
+        (Some(_), true) => {
             let subject = format!("option `labels` of data set `{}`", request.name());
-            return Err(DataError::value(subject, "folders beside `attributes`", "one source of factors"));
+            return Err(DataError::value(subject, "folders, together with `attributes`", "only one of them"));
         }
-        (Some(table), _) => Some(attributes::read(Path::new(table), root, &folder.listing)?),
-        (None, "folders") => Some(folder.listing.folders_as_factor(root)?),
-        (None, _) => None,
+        (Some(table), false) => Some(attributes::read(Path::new(table), root, &folder.listing)?),
+        (None, true) => Some(folder.listing.folders_as_factor(root)?),
+        (None, false) => None,
     };
     Ok(Box::new(folder.into_data("folder")))
 }
@@ -73,12 +74,8 @@ pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
             .into_iter()
             .find(|path| path.is_file())
             .ok_or_else(|| {
-                DataError::content(
-                    root,
-                    "folder",
-                    format!("no {beside}"),
-                    "it here, beside, or in `attributes`",
-                )
+                let expected = "it in the folder, in its parent, or given as `attributes`";
+                DataError::content(root, "folder", format!("no {beside}"), expected)
             })?,
     };
     folder.factors = Some(attributes::read(&table, root, &folder.listing)?);
@@ -126,9 +123,10 @@ impl Folder {
         let shape = ImageShape::new(size, size, channels);
         let key = key(root, &listing, shape, request.progress)?;
         let values = shape.values();
-        let images = cache::images(&key, values, listing.len(), Keep::All, request.progress, |sink| {
-            decode_all(root, &listing, shape, request.progress, sink)
-        })?;
+        let images =
+            cache::load_or_decode(&key, values, listing.len(), Keep::All, request.progress, |sink| {
+                decode_all(root, &listing, shape, request.progress, sink)
+            })?;
         Ok(Self { listing, shape, pixels: Pixels::Bytes(images), key, factors: None })
     }
 
@@ -184,25 +182,21 @@ fn decode_all(
 /// Leaves out the files that cannot be decoded, and says which.
 fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> Result<()> {
     progress.start("Checking images", listing.len() as u64);
-    let failures: Vec<Option<String>> = (0..listing.len())
+    let failures: Vec<Option<DataError>> = (0..listing.len())
         .into_par_iter()
         .map(|i| {
             progress.advance(1);
-            decode(&root.join(listing.name(i))).err().map(|error| error.to_string())
+            decode(&root.join(listing.name(i))).err()
         })
         .collect();
     progress.finish();
     for failure in failures.iter().flatten() {
-        progress.note(&format!("left out: {failure}"));
+        progress.note(&format!("skipped: {}", chain(failure)));
     }
     listing.keep(|i| failures[i].is_none());
     if listing.len() == 0 {
-        return Err(DataError::content(
-            root,
-            "folder",
-            "only broken images",
-            "at least one that can be decoded",
-        ));
+        let expected = "at least one that can be decoded";
+        return Err(DataError::content(root, "folder", "only broken images", expected));
     }
     Ok(())
 }

@@ -30,13 +30,13 @@ struct Pose {
 
 /// Which values of dSprites' factors are rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// How many of the 6 scales.
-    pub scales: usize,
+    pub(crate) scales: usize,
     /// How many of the 40 orientations.
-    pub orientations: usize,
+    pub(crate) orientations: usize,
     /// How many of the 32 positions along each axis.
-    pub positions: usize,
+    pub(crate) positions: usize,
 }
 
 impl Default for Grid {
@@ -60,7 +60,7 @@ impl Grid {
 
 /// The built-in data set.
 #[derive(Debug)]
-pub struct Shapes {
+pub(crate) struct Shapes {
     grid: Grid,
     /// All five factors, to number the images.
     all: FactorSpace,
@@ -73,17 +73,13 @@ impl Shapes {
     ///
     /// # Errors
     /// If a number of values does not divide that of the full grid.
-    pub fn new(grid: Grid) -> Result<Self> {
+    pub(crate) fn new(grid: Grid) -> Result<Self> {
         let names = ["scales", "orientations", "positions"];
         let counts = [grid.scales, grid.orientations, grid.positions];
         for (name, (count, full)) in names.into_iter().zip(counts.into_iter().zip([6, 40, 32])) {
             if count == 0 || full % count != 0 {
-                let expected = format!("a divisor of {full}, so that every n-th value can be kept");
-                return Err(DataError::value(
-                    format!("option `{name}` of data set `shapes`"),
-                    count,
-                    expected,
-                ));
+                let subject = format!("option `{name}` of data set `shapes`");
+                return Err(DataError::value(subject, count, format!("a divisor of {full}")));
             }
         }
         let factors = dsprites::factors(grid.sizes());
@@ -92,7 +88,7 @@ impl Shapes {
     }
 
     /// dSprites' own classes (shape, scale, orientation, x, y) of image `index`.
-    pub fn original_classes(&self, index: usize) -> [u32; 5] {
+    pub(crate) fn original_classes(&self, index: usize) -> [u32; 5] {
         let mut classes = [0; 5];
         self.all.values_of(index, &mut classes);
         self.grid.full_classes(classes)

@@ -1,17 +1,15 @@
 //! MNIST and FashionMNIST: the real files, resizing against Pillow, and files that are wrong.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::shared_data::shared;
+use crate::support::{damage, factors, fixture, image, open_path, open_spec, refusal, test_name};
 use std::fs;
 use std::path::Path;
-use support::{factors, fixture, image, open_path, open_spec, refusal, shared};
 use unbraid_data::registry::recognise;
 
 #[test]
 fn the_complete_files() {
     for (name, directory) in [("mnist", "data/mnist"), ("fashion-mnist", "data/fashion_mnist")] {
-        let Some(path) = shared(directory) else { return };
+        let Some([path]) = shared(test_name!(), [directory]) else { return };
         assert_eq!(recognise(&path).unwrap().name, name);
         let train = open_path(name, &path).unwrap();
         let test = open_spec(&format!("{name}(path={}, split=test)", path.display())).unwrap();
@@ -29,7 +27,7 @@ fn the_first_labels() {
         ("mnist", "data/mnist", [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]),
         ("fashion-mnist", "data/fashion_mnist", [9, 0, 0, 3, 0, 2, 7, 2, 5, 5]),
     ] {
-        let Some(path) = shared(directory) else { return };
+        let Some([path]) = shared(test_name!(), [directory]) else { return };
         let data = open_path(name, &path).unwrap();
         let found: Vec<u32> = (0..10).map(|i| factors(data.as_ref(), i)[0]).collect();
         assert_eq!(found, expected);
@@ -39,7 +37,7 @@ fn the_first_labels() {
 /// The fixture was written by Python's gzip and struct modules; the resized images by Pillow (`make_arrays.py`).
 #[test]
 fn resizing_agrees_with_pillow() {
-    let data = open_path("mnist", &fixture("mnist")).unwrap();
+    let data = open_path("mnist", fixture("mnist")).unwrap();
     let expected = fs::read(fixture("mnist/pillow_bilinear_32x32.bin")).unwrap();
     for (index, expected) in expected.chunks(32 * 32).enumerate() {
         for (found, &expected) in image(data.as_ref(), index).iter().zip(expected) {
@@ -95,27 +93,48 @@ fn bad_files_are_refused() {
         images[position] = value;
         images
     };
-    assert!(refused(&[], &LABELS).contains("found 0 bytes"));
-    assert!(refused(b"garbage garbage garbage", &LABELS).contains("as idx bytes have"));
-    assert!(refused(&IMAGES[..10], &LABELS).contains("an early end"));
-    assert!(refused(&IMAGES[..20], &LABELS).contains("found 4 bytes, expected 8 bytes"));
-    assert!(refused(&spoiled(3, 2), &LABELS).contains("found 2 axes, expected 3 axes"));
-    assert!(refused(&spoiled(2, 0x0d), &LABELS).contains("[00, 00, 0d]"));
-    assert!(refused(&IMAGES, &LABELS[..9]).contains("found 1 bytes, expected 2 bytes"));
-    let three_labels = [0, 0, 8, 1, 0, 0, 0, 3, 3, 9, 1];
-    assert!(refused(&IMAGES, &three_labels).contains("found 3 labels, expected 2"));
-    let eleven = [0, 0, 8, 1, 0, 0, 0, 2, 3, 11];
-    assert!(refused(&IMAGES, &eleven).contains("found label 11, expected labels from 0 to 9"));
     let mut four_gigabytes = IMAGES;
     four_gigabytes[4..16].copy_from_slice(&[0, 0, 255, 255, 0, 0, 1, 0, 0, 0, 1, 0]);
-    assert!(refused(&four_gigabytes, &LABELS).contains("found 8 bytes, expected 4294901760 bytes"));
-    let gzip_garbage = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 1, 2, 3, 4];
-    assert!(refused(&gzip_garbage, &LABELS).contains("expected an idx header"));
+    let cases: [(&[u8], &str); 7] = [
+        (&[], "file: found 0 bytes, expected data"),
+        (
+            b"garbage garbage garbage",
+            "header: found bytes [67, 61, 72], expected [00, 00, 08] (an idx array of bytes)",
+        ),
+        (&IMAGES[..10], "header: found an early end, expected the lengths of 3 axes"),
+        (&IMAGES[..20], "data: found 4 bytes, expected 8 bytes for shape [2, 2, 2]"),
+        (&spoiled(3, 2), "header: found 2 axes, expected 3 axes"),
+        (
+            &spoiled(2, 0x0d),
+            "header: found bytes [00, 00, 0d], expected [00, 00, 08] (an idx array of bytes)",
+        ),
+        (&four_gigabytes, "data: found 8 bytes, expected 4294901760 bytes for shape [65535, 256, 256]"),
+    ];
+    for (images, expected) in cases {
+        assert_eq!(refused(images, &LABELS), format!("train-images-idx3-ubyte: {expected}"));
+    }
+    let cases: [(&[u8], &str); 3] = [
+        (&LABELS[..9], "data: found 1 bytes, expected 2 bytes for shape [2]"),
+        (&[0, 0, 8, 1, 0, 0, 0, 3, 3, 9, 1], "data: found 3 labels, expected 2, one per image"),
+        (&[0, 0, 8, 1, 0, 0, 0, 2, 3, 11], "data: found label 11, expected labels from 0 to 9"),
+    ];
+    for (labels, expected) in cases {
+        assert_eq!(refused(&IMAGES, labels), format!("train-labels-idx1-ubyte: {expected}"));
+    }
+    let gzip_header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 1, 2];
+    let expected = "train-images-idx3-ubyte: header: found an early end, expected an idx header";
+    assert_eq!(refused(&[&gzip_header[..], &[3, 4]].concat(), &LABELS), expected);
+    // A block of type 3, which deflate does not have.
+    let directory = directory_with(&[&gzip_header[..], &[0xff; 9]].concat(), &LABELS);
+    let expected = "train-images-idx3-ubyte: header: found damaged data, expected an idx header";
+    assert_eq!(damage("mnist", directory.path()), expected);
 }
 
 #[test]
 fn missing_files_are_named() {
     let empty = tempfile::tempdir().unwrap();
-    assert!(refusal("mnist", empty.path()).contains("expected train-images-idx3-ubyte"));
-    assert!(refusal("mnist", Path::new("no/such/place")).contains("found no such directory"));
+    for (path, found) in [(empty.path(), "file"), (Path::new("no/such/place"), "directory")] {
+        let expected = "train-images-idx3-ubyte, with or without .gz";
+        assert_eq!(refusal("mnist", path), format!("directory: found no such {found}, expected {expected}"));
+    }
 }

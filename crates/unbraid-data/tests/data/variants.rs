@@ -1,9 +1,8 @@
 //! Coloured, noisy and scream variants: what each does to black and to white.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
-use support::{fixture, image, open_spec, shared};
+use crate::shared_data::shared;
+use crate::support::{after_path, chain, fixture, image, open_spec, test_name};
+use std::error::Error;
 use unbraid_data::DataSet;
 use unbraid_data::random::Stream;
 
@@ -62,7 +61,7 @@ fn scream_inverts_the_background_inside_the_shape() {
 
 #[test]
 fn scream_cuts_patches_of_the_painting() {
-    let Some(painting) = shared("data/scream/the_scream.jpg") else { return };
+    let Some([painting]) = shared(test_name!(), ["data/scream/the_scream.jpg"]) else { return };
     let spec = format!("shapes(variant=scream, picture={})", painting.display());
     let data = open_spec(&spec).unwrap();
     // 512 x 652 fits 350 x 274 as 215 x 274.
@@ -85,16 +84,19 @@ fn noise_comes_from_the_callers_stream() {
 
 #[test]
 fn scream_says_what_it_misses() {
-    let error = open_spec("shapes(variant=scream)").unwrap_err().to_string();
-    assert!(error.contains("option `picture`") && error.contains("found none"), "{error}");
-    let small = fixture("mnist/train-labels-idx1-ubyte");
-    let error =
-        open_spec(&format!("shapes(variant=scream, picture={})", small.display())).unwrap_err().to_string();
-    assert!(error.contains("expected a PNG or JPEG") && error.contains("train-labels"), "{error}");
+    let error = open_spec("shapes(variant=scream)").unwrap_err();
+    let expected =
+        "option `picture` of data set `shapes`: found none, expected an image file for the backgrounds";
+    assert_eq!(chain(&error), expected);
+    let no_image = fixture("mnist/train-labels-idx1-ubyte");
+    let error = open_spec(&format!("shapes(variant=scream, picture={})", no_image.display())).unwrap_err();
+    assert!(error.source().is_some(), "the decoder says what is wrong");
+    let expected = "image: found damaged or unknown data, expected a PNG or JPEG";
+    assert_eq!(after_path(&error.to_string(), &no_image), expected);
     let directory = tempfile::tempdir().unwrap();
     let tiny = directory.path().join("tiny.png");
     ::image::RgbImage::new(20, 20).save(&tiny).unwrap();
-    let error =
-        open_spec(&format!("shapes(variant=scream, picture={})", tiny.display())).unwrap_err().to_string();
-    assert!(error.contains("found 20 x 20 pixels, expected at least 64 x 64"), "{error}");
+    let error = open_spec(&format!("shapes(variant=scream, picture={})", tiny.display())).unwrap_err();
+    let expected = "picture: found 20 x 20 pixels, expected at least 64 x 64 after shrinking to 350 x 274";
+    assert_eq!(after_path(&chain(&error), &tiny), expected);
 }

@@ -1,20 +1,13 @@
 //! smallNORB, on ten images in the exact format. The files were written by `fixtures/make_smallnorb.py` (NumPy, gzip)
 //! from the published description of NORB's matrices; the expected pixels are the output of Pillow.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{bytes, factors, fixture, missing, names_and_sizes, open, open_path, refusal};
 use flate2::read::GzDecoder;
-use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use support::decoded::{bytes, names_and_sizes, open, open_at, refused, refused_for};
-use support::{factors, fixture};
+use std::path::Path;
 use tempfile::TempDir;
 use unbraid_data::DataSpec;
-use unbraid_data::formats::norb::Matrix;
 
 const TRAINING: &str = "smallnorb-5x46789x9x18x6x2x96x96-training";
 const TESTING: &str = "smallnorb-5x01235x9x18x6x2x96x96-testing";
@@ -38,24 +31,19 @@ fn plain() -> TempDir {
     directory
 }
 
-/// Changes one file of a fresh set; gives the directory and the file.
-fn changed(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf) {
+/// Changes one file of a fresh set, which must then be refused with this message after its name.
+fn refused_with(name: &str, expected: &str, change: impl FnOnce(&mut Vec<u8>)) {
     let directory = plain();
     let path = directory.path().join(format!("{name}.mat"));
     let mut content = fs::read(&path).unwrap();
     change(&mut content);
     fs::write(&path, content).unwrap();
-    (directory, path)
-}
-
-fn refused_with(name: &str, parts: &[&str], change: impl FnOnce(&mut Vec<u8>)) {
-    let (directory, path) = changed(name, change);
-    refused_for("smallnorb", directory.path(), &path, parts);
+    assert_eq!(refusal("smallnorb", directory.path()), format!("{name}.mat: {expected}"));
 }
 
 #[test]
 fn factors_of_both_parts_in_order() {
-    let data = open_at("smallnorb", fixture("smallnorb")).unwrap();
+    let data = open_path("smallnorb", fixture("smallnorb")).unwrap();
     assert_eq!(data.len(), 10);
     assert_eq!(data.shape().to_string(), "64 x 64 x 1");
     let expected = [("category", 5), ("instance", 10), ("elevation", 9), ("azimuth", 18), ("lighting", 6)];
@@ -73,7 +61,7 @@ fn factors_of_both_parts_in_order() {
 #[test]
 fn pixels_are_the_first_camera_shrunk_as_pillow_does() {
     let expected = image::open(fixture("smallnorb/shrunk.png")).unwrap().into_luma8().into_raw();
-    let data = open_at("smallnorb", fixture("smallnorb")).unwrap();
+    let data = open_path("smallnorb", fixture("smallnorb")).unwrap();
     for (i, expected) in expected.chunks_exact(64 * 64).enumerate() {
         assert_eq!(bytes(data.as_ref(), i), expected, "image {i}");
     }
@@ -96,41 +84,47 @@ fn plain_and_compressed_files_are_the_same_data() {
 #[test]
 fn cached_images_are_the_same() {
     let directory = plain();
-    let first = open_at("smallnorb", directory.path()).unwrap();
-    let second = open_at("smallnorb", directory.path()).unwrap();
+    let first = open_path("smallnorb", directory.path()).unwrap();
+    let second = open_path("smallnorb", directory.path()).unwrap();
     assert!((0..10).all(|i| bytes(first.as_ref(), i) == bytes(second.as_ref(), i)));
     assert_eq!(first.fingerprint().unwrap(), second.fingerprint().unwrap());
 }
 
 #[test]
 fn a_path_that_is_missing_or_a_file_or_an_empty_directory() {
-    refused("smallnorb", Path::new("/no/such/place"), &["cannot open"]);
-    refused("smallnorb", &fixture("smallnorb/shrunk.png"), &["found a file", "six files"]);
+    assert_eq!(refusal("smallnorb", Path::new("/no/such/place")), missing());
+    let expected = "path: found a file, expected the directory of the six smallNORB files";
+    assert_eq!(refusal("smallnorb", &fixture("smallnorb/shrunk.png")), expected);
     let empty = tempfile::tempdir().unwrap();
-    refused("smallnorb", empty.path(), &["training-dat.mat.gz", "one of them"]);
+    assert_eq!(refusal("smallnorb", empty.path()), no_file(&format!("{TRAINING}-dat")));
+}
+
+fn no_file(name: &str) -> String {
+    format!("directory: found neither {name}.mat nor {name}.mat.gz, expected one of them")
 }
 
 #[test]
 fn one_file_of_six_is_missing() {
     let directory = plain();
     fs::remove_file(directory.path().join(format!("{TESTING}-info.mat"))).unwrap();
-    refused("smallnorb", directory.path(), &["testing-info.mat"]);
+    assert_eq!(refusal("smallnorb", directory.path()), no_file(&format!("{TESTING}-info")));
 }
 
 #[test]
 fn an_empty_file() {
-    refused_with(&format!("{TRAINING}-cat"), &["0 bytes"], Vec::clear);
+    refused_with(&format!("{TRAINING}-cat"), "file: found 0 bytes, expected data", Vec::clear);
 }
 
 #[test]
 fn truncated_files() {
-    for kind in ["dat", "cat", "info"] {
-        refused_with(&format!("{TRAINING}-{kind}"), &["an early end"], |content| {
-            content.truncate(content.len() - 1);
-        });
-        refused_with(&format!("{TRAINING}-{kind}"), &["an early end", "a whole NORB header"], |content| {
-            content.truncate(10);
-        });
+    // Six images of two cameras; six categories; six rows of four integers.
+    for (kind, bytes) in [("dat", 6 * 2 * 96 * 96), ("cat", 6 * 4), ("info", 6 * 4 * 4)] {
+        let name = format!("{TRAINING}-{kind}");
+        let found = format!("an early end within bytes 0 to {bytes}");
+        let expected = format!("matrix: found {found}, expected {bytes} bytes of elements");
+        refused_with(&name, &expected, |content| content.truncate(content.len() - 1));
+        let expected = "header: found an early end, expected a whole NORB header";
+        refused_with(&name, expected, |content| content.truncate(10));
     }
 }
 
@@ -142,34 +136,35 @@ fn a_truncated_compressed_file() {
     fs::remove_file(directory.path().join(&name)).unwrap();
     let path = directory.path().join(format!("{name}.gz"));
     fs::write(&path, &content[..content.len() / 2]).unwrap();
-    refused_for("smallnorb", directory.path(), &path, &["expected 110592 bytes"]);
+    let expected = "matrix: found an early end within bytes 0 to 110592, expected 110592 bytes of elements";
+    assert_eq!(refusal("smallnorb", directory.path()), format!("{name}.gz: {expected}"));
 }
 
 #[test]
 fn garbage_and_a_wrong_magic_number() {
-    refused_with(&format!("{TRAINING}-dat"), &["magic number 0x62726167"], |content| {
-        *content = b"garbage, all of it".to_vec();
-    });
-    refused_with(&format!("{TRAINING}-dat"), &["32-bit integers", "unsigned bytes"], |content| {
-        content[0] = 0x54;
-    });
-    refused_with(&format!("{TRAINING}-info"), &["unsigned bytes", "32-bit integers"], |content| {
-        content[0] = 0x55;
-    });
+    let expected = "header: found the magic number 0x62726167, expected 0x1e3d4c55 (bytes), 0x1e3d4c54 (integers), \
+                    0x1e3d4c51 or 0x1e3d4c53 (floats)";
+    refused_with(&format!("{TRAINING}-dat"), expected, |content| *content = b"garbage, all of it".to_vec());
+    let expected = "matrix: found 32-bit integers, expected unsigned bytes";
+    refused_with(&format!("{TRAINING}-dat"), expected, |content| content[0] = 0x54);
+    let expected = "matrix: found unsigned bytes, expected 32-bit integers";
+    refused_with(&format!("{TRAINING}-info"), expected, |content| content[0] = 0x55);
 }
 
 #[test]
 fn wrong_dimensions() {
-    refused_with(&format!("{TRAINING}-dat"), &["[6, 2, 96, 95]", "[n, 2, 96, 96]"], |content| {
-        content[20] = 95;
-    });
-    refused_with(&format!("{TRAINING}-info"), &["[6, 5]", "[n, 4]"], |content| content[12] = 5);
-    refused_with(&format!("{TRAINING}-cat"), &["[6, 1]", "[n]"], |content| content[4] = 2);
+    let expected = "matrix: found shape [6, 2, 96, 95], expected shape [n, 2, 96, 96]";
+    refused_with(&format!("{TRAINING}-dat"), expected, |content| content[20] = 95);
+    let expected = "matrix: found shape [6, 5], expected shape [n, 4]";
+    refused_with(&format!("{TRAINING}-info"), expected, |content| content[12] = 5);
+    let expected = "matrix: found shape [6, 1], expected shape [n]";
+    refused_with(&format!("{TRAINING}-cat"), expected, |content| content[4] = 2);
 }
 
 #[test]
 fn counts_that_disagree() {
-    refused_with(&format!("{TESTING}-cat"), &["5 rows", "4, one for each image"], |content| {
+    let expected = "matrix: found 5 rows, expected 4, one per image of the same part";
+    refused_with(&format!("{TESTING}-cat"), expected, |content| {
         content[8] = 5;
         content.extend([0; 4]);
     });
@@ -179,7 +174,8 @@ fn counts_that_disagree() {
 #[test]
 fn a_header_that_promises_terabytes() {
     let huge = |content: &mut Vec<u8>| content[8..12].copy_from_slice(&i32::MAX.to_le_bytes());
-    refused_with(&format!("{TRAINING}-cat"), &["2147483647 rows"], huge);
+    let expected = "matrix: found 2147483647 rows, expected 6, one per image of the same part";
+    refused_with(&format!("{TRAINING}-cat"), expected, huge);
     let directory = plain();
     for kind in ["dat", "cat", "info"] {
         let path = directory.path().join(format!("{TRAINING}-{kind}.mat"));
@@ -187,30 +183,25 @@ fn a_header_that_promises_terabytes() {
         huge(&mut content);
         fs::write(&path, content).unwrap();
     }
-    refused("smallnorb", directory.path(), &["an early end", "8589934588 bytes"]);
+    let expected =
+        "matrix: found an early end within bytes 0 to 65536, expected 8589934588 bytes of elements";
+    assert_eq!(refusal("smallnorb", directory.path()), format!("{TRAINING}-cat.mat: {expected}"));
 }
 
 #[test]
 fn factors_outside_the_grid() {
-    let info = format!("{TESTING}-info");
     // The header has 20 bytes; rows of four integers follow.
-    refused_with(&format!("{TESTING}-cat"), &["category 5 for image 2", "0 to 4"], |content| content[28] = 5);
-    refused_with(&info, &["instance 10 for image 0", "0 to 9"], |content| content[20] = 10);
-    refused_with(&info, &["elevation -1 for image 0", "0 to 8"], |content| content[24..28].fill(0xff));
-    refused_with(&info, &["azimuth 7 for image 1", "an even number"], |content| content[44] = 7);
-    refused_with(&info, &["azimuth 36 for image 1", "0 to 34"], |content| content[44] = 36);
-    refused_with(&info, &["lighting 6 for image 3", "0 to 5"], |content| content[80] = 6);
-}
-
-proptest! {
-    #[test]
-    fn mutated_files_never_panic(at in 0_usize..97, byte: u8, length in 0_usize..117) {
-        let mut content = inflated(&format!("{TRAINING}-info"));
-        content[at] = byte;
-        content.truncate(length);
-        let matrix = Matrix::read(Path::new("x.mat"), Box::new(std::io::Cursor::new(content)));
-        if let Ok(matrix) = matrix {
-            let _ = matrix.stream(1 << 16, |_| Ok(()));
-        }
+    let cases: [(&str, &str, usize, &[u8]); 6] = [
+        ("cat", "category 5 for image 2, expected a class from 0 to 4", 28, &[5]),
+        ("info", "instance 10 for image 0, expected a class from 0 to 9", 20, &[10]),
+        ("info", "elevation -1 for image 0, expected a class from 0 to 8", 24, &[0xff; 4]),
+        ("info", "azimuth 7 for image 1, expected an even number from 0 to 34", 44, &[7]),
+        ("info", "azimuth 36 for image 1, expected an even number from 0 to 34", 44, &[36]),
+        ("info", "lighting 6 for image 3, expected a class from 0 to 5", 80, &[6]),
+    ];
+    for (kind, expected, at, value) in cases {
+        refused_with(&format!("{TESTING}-{kind}"), &format!("matrix: found {expected}"), |content| {
+            content[at..at + value.len()].copy_from_slice(value);
+        });
     }
 }

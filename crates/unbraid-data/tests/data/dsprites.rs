@@ -1,10 +1,10 @@
 //! dSprites: the real files, the built-in renderer against them, and files that are wrong.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::shared_data::shared;
+use crate::support::{
+    Array, damage, factors, image, missing, open_path, open_spec, refusal, test_name, write_npz,
+};
 use std::fs;
-use support::{Array, factors, image, open_path, open_spec, refusal, shared, write_npz};
 use unbraid_data::formats::npz::Npz;
 use unbraid_data::random::Stream;
 
@@ -19,15 +19,12 @@ struct Agreement {
 /// All 64,834 genuine images: the 20,000 of the subset and the 46,080 of the reduced grid, which share 1,246.
 #[test]
 fn rendered_shapes_agree_with_genuine_images() {
-    let (Some(subset), Some(grid)) =
-        (shared("data/dsprites/dsprites_subset.npz"), shared("data/dsprites/dsprites_downsampled.npz"))
-    else {
-        return;
-    };
+    let files = ["data/dsprites/dsprites_subset.npz", "data/dsprites/dsprites_downsampled.npz"];
+    let Some(files) = shared(test_name!(), files) else { return };
     let rendered = open_spec("shapes").unwrap();
     let mut seen = std::collections::HashSet::new();
     let mut agreements = [Agreement::default(); 3];
-    for file in [subset, grid] {
+    for file in files {
         let genuine = open_path("dsprites", &file).unwrap();
         let originals =
             Npz::open(&file).unwrap().array("original_dataset_indices").unwrap().integers().unwrap();
@@ -61,7 +58,7 @@ fn rendered_shapes_agree_with_genuine_images() {
 /// Order and classes of the complete file, against what it stores itself.
 #[test]
 fn shapes_have_the_order_of_the_original_file() {
-    let Some(file) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
     let classes = Npz::open(&file).unwrap().array("latents_classes").unwrap().integers().unwrap();
     let shapes = open_spec("shapes").unwrap();
     assert_eq!(shapes.len(), classes.len() / 6);
@@ -74,7 +71,7 @@ fn shapes_have_the_order_of_the_original_file() {
 
 #[test]
 fn the_complete_file_is_packed() {
-    let Some(file) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
     let data = open_path("dsprites", &file).unwrap();
     assert_eq!((data.len(), data.is_full_grid()), (737_280, true));
     // 4096 pixels of one bit each, and nothing for the factors of a full grid.
@@ -86,7 +83,7 @@ fn the_complete_file_is_packed() {
 /// The 5-column file is the full grid of every 4th angle and every 2nd position; `shapes` reduces in the same way.
 #[test]
 fn reduced_grids_agree_in_order() {
-    let Some(file) = shared("data/dsprites/dsprites_downsampled.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_downsampled.npz"]) else { return };
     let genuine = open_path("dsprites", &file).unwrap();
     let rendered = open_spec("shapes(orientations=10, positions=16)").unwrap();
     assert_eq!(rendered.len(), 46_080);
@@ -103,7 +100,7 @@ fn reduced_grids_agree_in_order() {
 /// A subset without a full grid is still there, with its rows.
 #[test]
 fn a_subset_is_no_grid() {
-    let Some(file) = shared("data/dsprites/dsprites_subset.npz") else { return };
+    let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_subset.npz"]) else { return };
     let data = open_path("dsprites", &file).unwrap();
     assert!(!data.is_full_grid());
     assert_eq!(data.factors().unwrap().grid_len(), Some(737_280));
@@ -124,13 +121,13 @@ fn batches_are_the_same_on_any_number_of_threads() {
     for spec in ["shapes", "shapes(variant=noisy)"] {
         let data = open_spec(spec).unwrap();
         let indices: Vec<usize> = (0..100).map(|i| i * 7001 % data.len()).collect();
-        let moment = Stream::new(5, "noise").at(3);
+        let position = Stream::new(5, "noise").at(3);
         let mut expected = vec![0.0; 100 * data.shape().values()];
-        data.write_batch(&indices, moment, &mut expected).unwrap();
+        data.write_batch(&indices, position, &mut expected).unwrap();
         for threads in 1..=3 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut found = vec![0.0; expected.len()];
-            pool.install(|| data.write_batch_parallel(&indices, moment, &mut found)).unwrap();
+            pool.install(|| data.write_batch_parallel(&indices, position, &mut found)).unwrap();
             assert!(found == expected, "{spec} on {threads} threads");
         }
     }
@@ -165,73 +162,80 @@ fn the_small_file_itself_is_fine() {
 #[test]
 fn a_missing_array_is_named_beside_those_found() {
     let error = refused_when(|arrays| drop(arrays.remove(0)));
-    assert!(error.contains("only the arrays latents_classes") && error.contains("`imgs`"), "{error}");
+    assert_eq!(error, "archive: found only latents_classes, expected an array `imgs`");
 }
 
 #[test]
 fn wrong_types_are_named() {
     let error = refused_when(|arrays| arrays[0] = Array::floats("imgs", &[2, 64, 64], &[0.0; 8192]));
-    assert!(error.contains("`imgs`: found float64, expected uint8"), "{error}");
+    assert_eq!(error, "array `imgs`: found float64, expected uint8");
     let error = refused_when(|arrays| arrays[1] = Array::floats("latents_classes", &[2, 6], &[0.5; 12]));
-    assert!(error.contains("`latents_classes`: found 0.5, expected whole numbers"), "{error}");
+    assert_eq!(error, "array `latents_classes`: found 0.5, expected whole numbers that fit 64 bits");
 }
 
 #[test]
 fn wrong_shapes_are_named() {
     let error = refused_when(|arrays| arrays[0] = Array::bytes("imgs", &[8192], vec![0; 8192]));
-    assert!(error.contains("found shape [8192], expected 3 axes"), "{error}");
+    assert_eq!(error, "array `imgs`: found shape [8192], expected 3 axes");
     let error = refused_when(|arrays| arrays[0] = Array::bytes("imgs", &[2, 32, 32], vec![0; 2048]));
-    assert!(error.contains("found shape [2, 32, 32], expected shape [2, 64, 64]"), "{error}");
+    assert_eq!(error, "array `imgs`: found shape [2, 32, 32], expected shape [2, 64, 64]");
     let error = refused_when(|arrays| arrays[1] = Array::integers("latents_classes", &[2, 4], &[0; 8]));
-    assert!(error.contains("found shape [2, 4]") && error.contains("6 columns"), "{error}");
+    let expected = "one row per image, with 6 columns, or 5 without colour";
+    assert_eq!(error, format!("array `latents_classes`: found shape [2, 4], expected {expected}"));
 }
 
 #[test]
 fn counts_that_disagree_are_named() {
     let error = refused_when(|arrays| arrays[0] = Array::bytes("imgs", &[3, 64, 64], vec![0; 3 * 4096]));
-    assert!(error.contains("found 3 images, expected 2"), "{error}");
+    assert_eq!(error, "array `imgs`: found 3 images, expected 2, one per row of `latents_classes`");
 }
 
 #[test]
 fn classes_outside_the_grid_are_named() {
     let row = |orientation| [0, 2, 0, orientation, 0, 0, 0, 0, 0, 0, 0, 0];
-    let error = refused_when(|arrays| arrays[1] = Array::integers("latents_classes", &[2, 6], &row(40)));
-    assert!(error.contains("orientation 40 for image 0") && error.contains("0 to 39"), "{error}");
-    let error = refused_when(|arrays| arrays[1] = Array::integers("latents_classes", &[2, 6], &row(-1)));
-    assert!(error.contains("orientation -1 for image 0"), "{error}");
+    for class in [40, -1] {
+        let rows = row(class);
+        let error = refused_when(|arrays| arrays[1] = Array::integers("latents_classes", &[2, 6], &rows));
+        let found = format!("orientation {class} for image 0");
+        assert_eq!(error, format!("array `latents_classes`: found {found}, expected a class from 0 to 39"));
+    }
 }
 
 #[test]
 fn grey_pixels_are_refused() {
     let error = refused_when(|arrays| arrays[0].data[5000] = 7);
-    assert!(error.contains("found a pixel of value 7, expected pixels of value 0 or 1"), "{error}");
+    assert_eq!(error, "array `imgs`: found a pixel of value 7, expected pixels of value 0 or 1");
 }
 
 #[test]
 fn an_array_shorter_than_its_header_says_is_refused() {
     let error = refused_when(|arrays| arrays[0].data.truncate(5000));
-    assert!(error.contains("expected 8192 bytes"), "{error}");
+    assert_eq!(error, "array `imgs`: found an early end before byte 8192, expected 8192 bytes");
     let huge = refused_when(|arrays| {
         arrays[0].shape = vec![1 << 40, 64, 64];
         arrays[1].shape = vec![1 << 40, 6];
     });
-    assert!(huge.contains("found") && huge.contains("expected"), "{huge}");
+    // 2^40 rows of 6 integers of 8 bytes; the stream is read in pieces of 2^20 bytes.
+    let expected =
+        "array `latents_classes`: found an early end before byte 1048576, expected 52776558133248 bytes";
+    assert_eq!(huge, expected);
 }
 
 #[test]
 fn damaged_files_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bad.npz");
-    assert!(refusal("dsprites", &path).contains("cannot open"));
+    let no_archive = "file: found damaged or unknown data, expected a whole .npz (zip) archive";
+    assert_eq!(refusal("dsprites", &path), missing());
     fs::write(&path, "").unwrap();
-    assert!(refusal("dsprites", &path).contains("found 0 bytes"));
+    assert_eq!(refusal("dsprites", &path), "file: found 0 bytes, expected data");
     fs::write(&path, "this is no archive, but it is long enough to look at".repeat(20)).unwrap();
-    assert!(refusal("dsprites", &path).contains("expected a whole .npz"));
+    assert_eq!(damage("dsprites", &path), no_archive);
     write_npz(&path, &small_file());
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert!(refusal("dsprites", &path).contains("expected a whole .npz"));
-    assert!(refusal("dsprites", directory.path()).contains("found a directory, expected a file"));
+    assert_eq!(damage("dsprites", &path), no_archive);
+    assert_eq!(refusal("dsprites", directory.path()), "path: found a directory, expected a file");
 }
 
 /// Any single damaged byte gives data or an error, never a panic.

@@ -1,13 +1,11 @@
 //! Folders of images: sizes, sub-folders, attributes, 3D Chairs' and CelebA's conventions, and what can be wrong.
 //! The images are written by the `image` crate, whose PNG files any reader accepts.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{after_path, chain, damage, factors, image, missing, open_path, open_spec, refusal};
 use ::image::{Rgb, RgbImage, Rgba, RgbaImage};
+use std::error::Error;
 use std::fs;
 use std::path::Path;
-use support::{factors, image, open_path, open_spec, refusal};
 use unbraid_data::registry::recognise;
 
 fn save(root: &Path, name: &str, width: u32, height: u32, colour: [u8; 3]) {
@@ -89,15 +87,23 @@ fn a_csv_gives_attributes() {
     assert_eq!(space.factors()[1].labels, ["glad, very", "sad"]);
     assert_eq!((factors(data.as_ref(), 0), factors(data.as_ref(), 1)), (vec![1, 0], vec![0, 1]));
     fs::write(&table, "file,age\n2.png,10\n").unwrap();
-    let error = open_spec(&spec).unwrap_err().to_string();
-    assert!(
-        error.contains("no row for") && error.contains("1.png") && error.contains("labels.csv"),
-        "{error}"
-    );
+    let error = chain(&open_spec(&spec).unwrap_err());
+    let image = root.path().join("x/1.png");
+    let expected =
+        format!("attributes: found no row for {}, expected a row for every image", image.display());
+    assert_eq!(after_path(&error, &table), expected);
     fs::write(&table, "file,age\n2.png,10,11\n").unwrap();
-    assert!(open_spec(&spec).unwrap_err().to_string().contains("expected rows of equal length"));
+    let error = open_spec(&spec).unwrap_err();
+    assert!(error.source().is_some(), "the CSV parser says which row");
+    let expected = "CSV: found malformed rows, expected rows of equal length";
+    assert_eq!(after_path(&error.to_string(), &table), expected);
     fs::write(&table, "file\n2.png\n").unwrap();
-    assert!(open_spec(&spec).unwrap_err().to_string().contains("less than two columns"));
+    let error = chain(&open_spec(&spec).unwrap_err());
+    let expected = "a header with the file name first, then at least one attribute";
+    assert_eq!(
+        after_path(&error, &table),
+        format!("header: found fewer than two columns, expected {expected}")
+    );
 }
 
 #[test]
@@ -108,20 +114,23 @@ fn celeba_finds_its_table() {
     let table = root.path().join("list_attr_celeba.txt");
     fs::write(&table, "2\nBald Smiling \n000001.jpg -1  1\n000002.jpg -1 -1\n").unwrap();
     assert_eq!(recognise(root.path()).unwrap().name, "celeba");
-    let data = open_path("celeba", &root.path().join("img")).unwrap();
+    let data = open_path("celeba", root.path().join("img")).unwrap();
     let names: Vec<_> = data.factors().unwrap().factors().iter().map(|f| (f.name.as_str(), f.size)).collect();
     assert_eq!(names, [("Bald", 1), ("Smiling", 2)]);
     assert_eq!((factors(data.as_ref(), 0), factors(data.as_ref(), 1)), (vec![0, 1], vec![0, 0]));
+    let unlisted = root.path().join("img/000002.jpg");
+    let unlisted =
+        format!("attributes: found no row for {}, expected a row for every image", unlisted.display());
     for (content, expected) in [
-        ("2\nBald\n000001.jpg -1\n", "found 1 rows, expected 2 rows"),
+        ("2\nBald\n000001.jpg -1\n", "file: found 1 rows, expected 2 rows, as line 1 says"),
         ("1\nBald\n000001.jpg 5\n", "line 3: found `5`, expected 1 or -1"),
-        ("1\nBald Smiling\n000001.jpg 1\n", "found 1 values, expected 2 values"),
-        ("x\n", "expected the number of rows"),
-        ("1\nBald\n000001.jpg -1\n", "no row for"),
+        ("1\nBald Smiling\n000001.jpg 1\n", "line 3: found 1 values, expected 2 values"),
+        ("x\n", "line 1: found `x`, expected the number of rows (or a file that ends in .csv)"),
+        ("1\nBald\n000001.jpg -1\n", &unlisted),
     ] {
         fs::write(&table, content).unwrap();
-        let error = open_path("celeba", &root.path().join("img")).unwrap_err().to_string();
-        assert!(error.contains(expected) && error.contains("list_attr_celeba.txt"), "{error}");
+        let found = refusal("celeba", &root.path().join("img"));
+        assert_eq!(found, format!("../list_attr_celeba.txt: {expected}"));
     }
 }
 
@@ -146,25 +155,30 @@ fn chairs_are_split_by_model() {
     assert!((0..8).all(|i| factors(train.as_ref(), i)[0] < 4));
     assert!((0..2).all(|i| factors(test.as_ref(), i)[0] == 4));
     save(root.path(), "stray.png", 3, 3, [0; 3]);
-    assert!(refusal("chairs", root.path()).contains("an image stray.png"));
+    let expected = "model/renders/image_NNN_pEEE_tAAA_rRRR.png, as 3D Chairs names its images";
+    let error = refusal("chairs", root.path());
+    assert_eq!(error, format!("folder: found an image stray.png, expected {expected}"));
 }
 
 #[test]
 fn bad_folders_are_refused() {
     let root = tempfile::tempdir().unwrap();
-    assert!(refusal("folder", root.path()).contains("found no image"));
-    assert!(refusal("folder", Path::new("no/such/folder")).contains("cannot open"));
+    let expected = "at least one .png, .jpg or .jpeg in it or its sub-folders";
+    assert_eq!(refusal("folder", root.path()), format!("folder: found no images, expected {expected}"));
+    assert_eq!(refusal("folder", Path::new("no/such/folder")), missing());
     let file = root.path().join("a.png");
     save(root.path(), "a.png", 9, 9, [3; 3]);
-    assert!(refusal("folder", &file).contains("found a file, expected a folder"));
+    assert_eq!(refusal("folder", &file), "path: found a file, expected a folder of images");
     fs::write(root.path().join("broken.png"), &fs::read(&file).unwrap()[..40]).unwrap();
-    let error = refusal("folder", root.path());
-    assert!(error.contains("broken.png") && error.contains("expected a PNG or JPEG"), "{error}");
+    let expected = "broken.png: image: found damaged or unknown data, expected a PNG or JPEG";
+    assert_eq!(damage("folder", root.path()), expected);
     let data = open_spec(&format!("folder(path={}, skip_broken=true)", root.path().display())).unwrap();
     assert_eq!(data.len(), 1);
     fs::remove_file(&file).unwrap();
     let spec = format!("folder(path={}, skip_broken=true)", root.path().display());
-    assert!(open_spec(&spec).unwrap_err().to_string().contains("found only broken images"));
+    let error = chain(&open_spec(&spec).unwrap_err());
+    let expected = "folder: found only broken images, expected at least one that can be decoded";
+    assert_eq!(after_path(&error, root.path()), expected);
 }
 
 /// The same content gives the same fingerprint wherever it lies; another size or byte gives another.

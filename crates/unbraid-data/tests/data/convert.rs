@@ -1,15 +1,14 @@
 //! Conversion: what is written is read back, and dSprites' layout is that of the published file.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::shared_data::shared;
+use crate::support::{chain, factors, fixture, image, open_path, open_spec, test_name};
 use std::fs::File;
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
-use support::{factors, fixture, image, open_path, open_spec, shared};
 use unbraid_data::convert::{PixelType, write_npz};
 use unbraid_data::formats::npz::Npz;
 use unbraid_data::progress::Silent;
-use unbraid_data::{DataSet, registry::recognise};
+use unbraid_data::{DataError, DataSet, registry::recognise};
 
 fn convert(data: &dyn DataSet, pixels: PixelType, path: &Path) {
     write_npz(data, pixels, 0, File::create(path).unwrap(), &Silent).unwrap();
@@ -39,7 +38,7 @@ fn a_reduced_grid_comes_back() {
 fn other_data_comes_back() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("digits.npz");
-    let digits = open_path("mnist", &fixture("mnist")).unwrap();
+    let digits = open_path("mnist", fixture("mnist")).unwrap();
     convert(digits.as_ref(), PixelType::Bytes, &path);
     assert_eq!(recognise(&path).unwrap().name, "npz");
     let back = open_path("npz", &path).unwrap();
@@ -50,15 +49,49 @@ fn other_data_comes_back() {
 #[test]
 fn points_need_floats() {
     let pinwheel = open_spec("pinwheel").unwrap();
-    let bytes = write_npz(pinwheel.as_ref(), PixelType::Bytes, 0, std::io::Cursor::new(Vec::new()), &Silent);
-    assert!(bytes.unwrap_err().to_string().contains("floats hold any"));
-    write_npz(pinwheel.as_ref(), PixelType::Floats, 0, std::io::Cursor::new(Vec::new()), &Silent).unwrap();
+    let error =
+        write_npz(pinwheel.as_ref(), PixelType::Bytes, 0, Cursor::new(Vec::new()), &Silent).unwrap_err();
+    let coordinates = (0..pinwheel.len()).flat_map(|index| image(pinwheel.as_ref(), index));
+    let outside = coordinates.into_iter().find(|value| !(0.0..=1.0).contains(value)).unwrap();
+    let expected = format!(
+        "pixels of data set `pinwheel`: found {outside}, expected values in [0, 1] for byte pixels; write floats instead"
+    );
+    assert_eq!(chain(&error), expected);
+    write_npz(pinwheel.as_ref(), PixelType::Floats, 0, Cursor::new(Vec::new()), &Silent).unwrap();
+}
+
+/// A disk that is full.
+#[derive(Debug)]
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::Error::other("no space"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Full {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_writer_that_fails_is_an_error_of_its_own() {
+    let error =
+        write_npz(open_spec("pinwheel").unwrap().as_ref(), PixelType::Floats, 0, Full, &Silent).unwrap_err();
+    assert!(matches!(error, DataError::Write { .. }));
+    assert_eq!(chain(&error), "cannot write the converted data set: no space");
 }
 
 /// The arrays of the complete file, byte for byte (images apart, which are compared elsewhere).
 #[test]
 fn classes_and_values_are_those_of_the_published_file() {
-    let Some(original) = shared("data/dsprites/dsprites_reconstructed.npz") else { return };
+    let Some([original]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("shapes.npz");
     convert(open_spec("shapes").unwrap().as_ref(), PixelType::Bytes, &path);
