@@ -8,11 +8,13 @@
 //! about six minutes) and prints how many times longer it takes.
 
 #[path = "../tests/common/mod.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "the tests use the rest, and fail by panicking")]
 mod common;
 
 use ndarray::Array2;
 use rand::RngExt;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use unbraid_metrics::registry::{self, Options};
@@ -61,7 +63,7 @@ fn arguments() -> Result<Arguments, String> {
 }
 
 fn bench(arguments: &Arguments) -> Result<(), String> {
-    let Some(golden) = common::load(&arguments.model) else { return Ok(()) };
+    let golden = common::load(&arguments.model);
     let codes = Codes::new(golden.codes_train, golden.factors_train, golden.codes_test, golden.factors_test)
         .and_then(|codes| codes.with_log_variances(golden.log_variance_train))
         .map_err(|error| error.to_string())?;
@@ -146,10 +148,12 @@ fn time_metric(name: &str, codes: &Codes) -> Result<f64, String> {
 }
 
 fn run_sklearn(python: &str, model: &str) -> Result<Value, String> {
-    let shared = common::shared_folder();
+    let beside_the_workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let shared =
+        std::env::var_os("UNBRAID_SHARED").map_or_else(|| PathBuf::from(beside_the_workspace), PathBuf::from);
     let output = Command::new(python)
         .arg(shared.join("bench/sklearn_scores.py"))
-        .arg(shared.join(format!("golden/{model}.npz")))
+        .arg(common::golden_file(&format!("{model}.npz")))
         .output()
         .map_err(|error| format!("cannot run {python}: {error}"))?;
     if !output.status.success() {

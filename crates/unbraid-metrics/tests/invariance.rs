@@ -1,10 +1,7 @@
 //! Properties that every metric of the registry must have, whatever it computes.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod synthetic;
-
+use crate::synthetic::{SIZES, codes, nearly_perfect, noise, run};
 use ndarray::{Array2, Axis};
-use synthetic::{SIZES, codes, nearly_perfect, noise, run};
 use unbraid_metrics::registry::{self, Metric, Report};
 
 fn assert_same(first: &Report, second: &Report, tolerance: impl Fn(&Metric) -> f64) {

@@ -1,10 +1,7 @@
 //! Every metric of the registry on input that is constant, small, odd, incomplete or wrong.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod synthetic;
-
+use crate::synthetic::{codes, nearly_perfect, noise, run};
 use ndarray::{Array2, Axis};
-use synthetic::{codes, nearly_perfect, noise, run};
 use unbraid_metrics::registry::{self, Direction, Options};
 use unbraid_metrics::{Codes, MetricsError};
 

@@ -1,5 +1,4 @@
 //! Whatever small arrays a metric is given, it answers with finite numbers or an error.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use ndarray::Array2;
 use proptest::prelude::*;

@@ -1,6 +1,4 @@
 //! Codes of known quality with all that any metric needs, and the whole registry run on them in seconds.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part")]
 
 use ndarray::{Array2, Axis};
 use rand::RngExt;
@@ -11,22 +9,22 @@ use unbraid_metrics::registry::{self, Options, Parameters, Report};
 use unbraid_metrics::scores::DownstreamParameters;
 
 /// Sizes of the factors; the last has fewer values than any metric has bins.
-pub const SIZES: [usize; 3] = [3, 5, 8];
+pub(crate) const SIZES: [usize; 3] = [3, 5, 8];
 
 /// Independent uniform factors.
-pub fn factors(rows: usize, seed: u64) -> Array2<i64> {
+pub(crate) fn factors(rows: usize, seed: u64) -> Array2<i64> {
     let mut generator = generator(seed, "test factors", 0);
     Array2::from_shape_fn((rows, SIZES.len()), |(_, factor)| generator.random_range(0..SIZES[factor] as i64))
 }
 
 /// Standard normal numbers.
-pub fn noise(rows: usize, units: usize, seed: u64) -> Array2<f64> {
+pub(crate) fn noise(rows: usize, units: usize, seed: u64) -> Array2<f64> {
     let mut generator = generator(seed, "test noise", 0);
     Array2::from_shape_fn((rows, units), |_| StandardNormal.sample(&mut generator))
 }
 
 /// Codes with all that any metric needs. Log-variances are small beside the codes.
-pub fn codes(make: impl Fn(&Array2<i64>, u64) -> Array2<f64>) -> Codes {
+pub(crate) fn codes(make: impl Fn(&Array2<i64>, u64) -> Array2<f64>) -> Codes {
     let (train, test) = (factors(1200, 1), factors(600, 2));
     let (codes_train, codes_test) = (make(&train, 3), make(&test, 4));
     let log_variances = Array2::from_elem(codes_train.dim(), -6.0);
@@ -41,7 +39,7 @@ pub fn codes(make: impl Fn(&Array2<i64>, u64) -> Array2<f64>) -> Codes {
 }
 
 /// One unit for each factor, with a little noise, and a useless one: scaled so that all units have about the deviation 1.
-pub fn nearly_perfect() -> Codes {
+pub(crate) fn nearly_perfect() -> Codes {
     codes(|factors, seed| {
         let noise = noise(factors.nrows(), SIZES.len() + 1, seed);
         Array2::from_shape_fn(noise.dim(), |(row, unit)| match SIZES.get(unit) {
@@ -52,7 +50,7 @@ pub fn nearly_perfect() -> Codes {
 }
 
 /// Fewer points than in publications, so that the whole registry runs in seconds.
-pub fn parameters() -> Parameters {
+pub(crate) fn parameters() -> Parameters {
     let mut parameters = Parameters::default();
     parameters.beta_vae_score.train_points = 1000;
     parameters.beta_vae_score.test_points = 500;
@@ -63,7 +61,7 @@ pub fn parameters() -> Parameters {
     parameters
 }
 
-pub fn run(codes: &Codes) -> Report {
+pub(crate) fn run(codes: &Codes) -> Report {
     let parameters = parameters();
     let options = Options { parameters: Some(&parameters), ..Default::default() };
     let names: Vec<&str> = registry::metrics().iter().map(|metric| metric.name).collect();
@@ -73,7 +71,7 @@ pub fn run(codes: &Codes) -> Report {
 }
 
 /// Never NaN, never infinite, never outside the range that the table promises.
-pub fn assert_all_sound(report: &Report) {
+pub(crate) fn assert_all_sound(report: &Report) {
     for score in &report.scores {
         let metric = registry::find(score.name).unwrap();
         for (key, value) in &score.outcome.values {
