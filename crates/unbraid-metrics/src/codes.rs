@@ -1,6 +1,6 @@
 //! All that an evaluation knows of a representation: what the registry computes scores from.
 
-use crate::error::{MetricsError, Result};
+use crate::error::Result;
 use crate::input::{self, TrainTest, check_codes};
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -44,7 +44,7 @@ impl Codes {
     ///     array![[0], [1]],
     /// )
     /// .unwrap_err();
-    /// assert_eq!(error.to_string(), "codes_test: found 2 units, expected 1 units, as in training");
+    /// assert_eq!(error.to_string(), "codes_test: found 2 units, expected 1, as many as units of codes_train");
     /// ```
     pub fn new(
         codes_train: Array2<f64>,
@@ -178,11 +178,7 @@ impl Codes {
             }
         }
         if !self.factor_names.is_empty() && self.factor_names.len() != self.factors() {
-            return Err(MetricsError::shape(
-                "factor_names",
-                format!("{} names", self.factor_names.len()),
-                format!("{}, as many as factors", self.factors()),
-            ));
+            input::check_length("factor_names", "name", self.factor_names.len(), self.factors(), "factors")?;
         }
         Ok(())
     }

@@ -9,39 +9,55 @@ const LARGEST_CODE: f64 = 1e60;
 /// Refuses codes with no unit or fewer than two rows, and entries that are NaN, infinite or beyond 1e60.
 ///
 /// # Errors
-/// [`MetricsError::Shape`] and [`MetricsError::Entry`], naming the array as `array`.
-pub fn check_codes(array: &str, codes: ArrayView2<'_, f64>) -> Result<()> {
-    if codes.nrows() < 2 || codes.ncols() == 0 {
-        return Err(MetricsError::shape(array, shape(&codes), "at least 2 rows and 1 unit"));
+/// [`MetricsError::TooFew`] and [`MetricsError::Entry`], naming the array as `array`.
+pub fn check_codes(array: &'static str, codes: ArrayView2<'_, f64>) -> Result<()> {
+    if codes.nrows() < 2 {
+        return Err(MetricsError::TooFew { array, what: "row", found: codes.nrows(), least: 2 });
     }
-    for ((row, column), &value) in codes.indexed_iter() {
-        if value.is_nan() || value.abs() > LARGEST_CODE {
-            return Err(MetricsError::Entry {
-                array: array.to_owned(),
-                row,
-                column,
-                value: value.to_string(),
-                expected: "finite numbers of magnitude at most 1e60".to_owned(),
-            });
-        }
+    if codes.ncols() == 0 {
+        return Err(MetricsError::TooFew { array, what: "unit", found: 0, least: 1 });
     }
-    Ok(())
+    check_magnitudes(array, codes, LARGEST_CODE, "finite numbers of magnitude at most 1e60")
 }
 
 /// Refuses factors whose rows are not those of the codes, and factors without a column.
 ///
 /// # Errors
-/// [`MetricsError::Shape`], naming the array as `array`.
-pub fn check_factors(array: &str, factors: ArrayView2<'_, i64>, rows: usize) -> Result<()> {
-    if factors.nrows() != rows {
-        return Err(MetricsError::shape(
-            array,
-            shape(&factors),
-            format!("{rows} rows, as many as there are codes"),
-        ));
-    }
+/// [`MetricsError::Mismatch`] and [`MetricsError::TooFew`], naming the array as `array`.
+pub fn check_factors(array: &'static str, factors: ArrayView2<'_, i64>, rows: usize) -> Result<()> {
+    check_length(array, "row", factors.nrows(), rows, "rows of codes")?;
     if factors.ncols() == 0 {
-        return Err(MetricsError::shape(array, shape(&factors), "at least 1 factor"));
+        return Err(MetricsError::TooFew { array, what: "factor", found: 0, least: 1 });
+    }
+    Ok(())
+}
+
+/// Refuses an array that does not fit another one.
+pub(crate) fn check_length(
+    array: &'static str,
+    what: &'static str,
+    found: usize,
+    expected: usize,
+    other: &'static str,
+) -> Result<()> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(MetricsError::Mismatch { array, what, found, expected, other })
+    }
+}
+
+/// Refuses NaN and numbers beyond a magnitude.
+pub(crate) fn check_magnitudes(
+    array: &'static str,
+    values: ArrayView2<'_, f64>,
+    largest: f64,
+    expected: &'static str,
+) -> Result<()> {
+    for ((row, column), &value) in values.indexed_iter() {
+        if value.is_nan() || value.abs() > largest {
+            return Err(MetricsError::Entry { array, row, column, value, expected });
+        }
     }
     Ok(())
 }
@@ -69,25 +85,15 @@ impl TrainTest<'_> {
     /// Refuses samples that are not finite or do not fit each other.
     ///
     /// # Errors
-    /// [`MetricsError::Shape`] and [`MetricsError::Entry`].
+    /// [`MetricsError::TooFew`], [`MetricsError::Mismatch`] and [`MetricsError::Entry`].
     pub fn check(&self) -> Result<()> {
         check_codes("codes_train", self.codes_train)?;
         check_factors("factors_train", self.factors_train, self.codes_train.nrows())?;
         check_codes("codes_test", self.codes_test)?;
         check_factors("factors_test", self.factors_test, self.codes_test.nrows())?;
-        for (array, found, expected, what) in [
-            ("codes_test", self.codes_test.ncols(), self.codes_train.ncols(), "units"),
-            ("factors_test", self.factors_test.ncols(), self.factors_train.ncols(), "factors"),
-        ] {
-            if found != expected {
-                return Err(MetricsError::shape(
-                    array,
-                    format!("{found} {what}"),
-                    format!("{expected} {what}, as in training"),
-                ));
-            }
-        }
-        Ok(())
+        let (units, factors) = (self.codes_train.ncols(), self.factors_train.ncols());
+        check_length("codes_test", "unit", self.codes_test.ncols(), units, "units of codes_train")?;
+        check_length("factors_test", "factor", self.factors_test.ncols(), factors, "factors of factors_train")
     }
 }
 
@@ -151,12 +157,8 @@ impl Classes {
 }
 
 /// Fails if no factor takes more than one value.
-pub(crate) fn check_varies(array: &str, factors: &[Classes]) -> Result<()> {
-    if factors.iter().any(Classes::varies) {
-        Ok(())
-    } else {
-        Err(MetricsError::NothingVaries { array: array.to_owned() })
-    }
+pub(crate) fn check_varies(array: &'static str, factors: &[Classes]) -> Result<()> {
+    if factors.iter().any(Classes::varies) { Ok(()) } else { Err(MetricsError::NothingVaries { array }) }
 }
 
 /// Reads factors from an array of floating-point numbers, as some tools write them.
@@ -173,24 +175,14 @@ pub(crate) fn check_varies(array: &str, factors: &[Classes]) -> Result<()> {
 /// assert_eq!(error.to_string(), "factors: found 2.5 in row 0, column 1, expected integers");
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn factors_from_floats(array: &str, factors: ArrayView2<'_, f64>) -> Result<Array2<i64>> {
+pub fn factors_from_floats(array: &'static str, factors: ArrayView2<'_, f64>) -> Result<Array2<i64>> {
     for ((row, column), &value) in factors.indexed_iter() {
         // Beyond 2^53 neighbouring integers share one floating-point number.
         if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_992.0 || value.is_nan() {
-            return Err(MetricsError::Entry {
-                array: array.to_owned(),
-                row,
-                column,
-                value: value.to_string(),
-                expected: "integers".to_owned(),
-            });
+            return Err(MetricsError::Entry { array, row, column, value, expected: "integers" });
         }
     }
     Ok(factors.mapv(|value| value as i64))
-}
-
-pub(crate) fn shape<T>(array: &ArrayView2<'_, T>) -> String {
-    format!("{} rows and {} columns", array.nrows(), array.ncols())
 }
 
 /// The columns of `codes` as vectors, which is how nearly every score reads them.
@@ -228,11 +220,12 @@ mod tests {
             error.to_string(),
             "codes_train: found NaN in row 1, column 0, expected finite numbers of magnitude at most 1e60"
         );
-        assert!(check_codes("codes", array![[f64::INFINITY], [0.0]].view()).is_err());
-        let error = check(array![[0.0], [1.0]].view(), array![[0], [1], [2]].view()).unwrap_err();
+        let error = check_codes("codes", array![[f64::INFINITY], [0.0]].view()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "factors: found 3 rows and 1 columns, expected 2 rows, as many as there are codes"
+            "codes: found inf in row 0, column 0, expected finite numbers of magnitude at most 1e60"
         );
+        let error = check(array![[0.0], [1.0]].view(), array![[0], [1], [2]].view()).unwrap_err();
+        assert_eq!(error.to_string(), "factors: found 3 rows, expected 2, as many as rows of codes");
     }
 }

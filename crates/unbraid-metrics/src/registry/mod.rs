@@ -61,16 +61,40 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What of it these codes lack, in words.
-    pub fn missing_from(self, codes: &Codes) -> Option<&'static str> {
+    /// The first requirement that these codes do not meet.
+    pub fn missing_from(self, codes: &Codes) -> Option<Requirement> {
         [
-            (self.factors && !codes.has_factors(), "factors"),
-            (self.test && !codes.has_test(), "test points with factors"),
-            (self.log_variances && codes.log_variance_train.is_none(), "log-variances of the posteriors"),
-            (self.clusters && codes.clusters.is_none(), "categories of a categorical unit"),
+            (self.factors && !codes.has_factors(), Requirement::Factors),
+            (self.test && !codes.has_test(), Requirement::TestPoints),
+            (self.log_variances && codes.log_variance_train.is_none(), Requirement::LogVariances),
+            (self.clusters && codes.clusters.is_none(), Requirement::Clusters),
         ]
         .into_iter()
-        .find_map(|(missing, what)| missing.then_some(what))
+        .find_map(|(missing, requirement)| missing.then_some(requirement))
+    }
+}
+
+/// Something that codes can have beyond training codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requirement {
+    /// Factors of the training points.
+    Factors,
+    /// Test points with factors.
+    TestPoints,
+    /// Log-variances of the posteriors.
+    LogVariances,
+    /// Clusters: the most likely category of each categorical unit.
+    Clusters,
+}
+
+impl std::fmt::Display for Requirement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Factors => "factors",
+            Self::TestPoints => "test points with factors",
+            Self::LogVariances => "log-variances of the posteriors",
+            Self::Clusters => "categories of a categorical unit",
+        })
     }
 }
 
@@ -161,21 +185,16 @@ impl<'a> Input<'a> {
 
     fn log_variances(&self) -> Result<ArrayView2<'_, f64>> {
         let log_variances = self.codes.log_variance_train.as_ref();
-        log_variances
-            .map(|array| array.view())
-            .ok_or_else(|| missing("kl", "log-variances of the posteriors"))
+        log_variances.map(|array| array.view()).ok_or_else(|| unmet("kl", Requirement::LogVariances))
     }
 
     fn clusters(&self) -> Result<&(Array2<i64>, Array2<i64>)> {
-        self.codes
-            .clusters
-            .as_ref()
-            .ok_or_else(|| missing("cluster_accuracy", "categories of a categorical unit"))
+        self.codes.clusters.as_ref().ok_or_else(|| unmet("cluster_accuracy", Requirement::Clusters))
     }
 }
 
-fn missing(metric: &str, needs: &str) -> MetricsError {
-    MetricsError::Missing { metric: metric.to_owned(), needs: needs.to_owned() }
+fn unmet(metric: &str, missing: Requirement) -> MetricsError {
+    MetricsError::Unmet { metric: metric.to_owned(), missing }
 }
 
 /// All metrics, in the order in which they are shown.
@@ -209,14 +228,11 @@ pub fn find(name: &str) -> Result<&'static Metric> {
             .map(|metric| (strsim::normalized_damerau_levenshtein(&wanted, metric.name), metric.name))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .filter(|(similarity, _)| *similarity >= 0.5);
-        let suggestion = nearest.map_or_else(
-            || {
-                let names: Vec<&str> = metrics().iter().map(|metric| metric.name).collect();
-                format!("there are {}", names.join(", "))
-            },
-            |(_, nearest)| format!("did you mean `{nearest}`?"),
-        );
-        MetricsError::UnknownMetric { name: name.to_owned(), suggestion: Some(suggestion) }
+        MetricsError::UnknownMetric {
+            name: name.to_owned(),
+            nearest: nearest.map(|(_, nearest)| nearest.to_owned()),
+            known: metrics().iter().map(|metric| metric.name.to_owned()).collect(),
+        }
     })
 }
 
@@ -259,8 +275,8 @@ pub fn run_with_progress<N: AsRef<str>>(
     }
     codes.check()?;
     for metric in &chosen {
-        if let Some(needs) = metric.needs.missing_from(codes) {
-            return Err(missing(metric.name, needs));
+        if let Some(missing) = metric.needs.missing_from(codes) {
+            return Err(unmet(metric.name, missing));
         }
     }
     let parameters = options.parameters.cloned().unwrap_or_default().with_seed(options.seed);

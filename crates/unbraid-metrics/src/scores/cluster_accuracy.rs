@@ -1,7 +1,7 @@
 //! Cluster accuracy of a categorical unit.
 
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
+use crate::input::{Classes, check_length};
 use ndarray::ArrayView1;
 use serde::{Deserialize, Serialize};
 
@@ -54,10 +54,10 @@ pub fn cluster_accuracy(
     test: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
     parameters: &ClusterParameters,
 ) -> Result<f64> {
-    for (name, (clusters, labels)) in [("clusters_train", train), ("clusters_test", test)] {
-        if clusters.len() != labels.len() || clusters.is_empty() {
-            let expected = format!("{}, as many as labels, and at least 1", labels.len());
-            return Err(MetricsError::shape(name, format!("{} points", clusters.len()), expected));
+    for (array, (clusters, labels)) in [("clusters_train", train), ("clusters_test", test)] {
+        check_length(array, "point", clusters.len(), labels.len(), "labels")?;
+        if clusters.is_empty() {
+            return Err(MetricsError::TooFew { array, what: "point", found: 0, least: 1 });
         }
     }
     let (clusters, labels) = (Classes::new(train.0), Classes::new(train.1));

@@ -1,6 +1,6 @@
 //! How much each unit departs from the prior.
 
-use crate::error::{MetricsError, Result};
+use crate::error::Result;
 use crate::input::{self, Classes};
 use ndarray::ArrayView2;
 
@@ -47,22 +47,9 @@ const LARGEST_LOG_VARIANCE: f64 = 250.0;
 /// Refuses posteriors whose parts do not fit each other, are not finite, or whose variance is no ordinary number.
 pub(crate) fn check_posteriors(means: ArrayView2<'_, f64>, log_variances: ArrayView2<'_, f64>) -> Result<()> {
     input::check_codes("codes", means)?;
-    if log_variances.dim() != means.dim() {
-        let expected = format!("{}, as the codes", input::shape(&means));
-        return Err(MetricsError::shape("log_variances", input::shape(&log_variances), expected));
-    }
-    for ((row, column), &value) in log_variances.indexed_iter() {
-        if value.is_nan() || value.abs() > LARGEST_LOG_VARIANCE {
-            return Err(MetricsError::Entry {
-                array: "log_variances".to_owned(),
-                row,
-                column,
-                value: value.to_string(),
-                expected: "numbers from -250 to 250".to_owned(),
-            });
-        }
-    }
-    Ok(())
+    input::check_length("log_variances", "row", log_variances.nrows(), means.nrows(), "rows of codes")?;
+    input::check_length("log_variances", "unit", log_variances.ncols(), means.ncols(), "units of codes")?;
+    input::check_magnitudes("log_variances", log_variances, LARGEST_LOG_VARIANCE, "numbers from -250 to 250")
 }
 
 /// The checks of scores that set posteriors against factors; gives the factors as classes.

@@ -93,17 +93,14 @@ pub struct Udr {
 /// ```
 pub fn udr(models: &[ModelCodes<'_>], parameters: &UdrParameters) -> Result<Udr> {
     if models.len() < 2 {
-        return Err(MetricsError::shape("models", format!("{}", models.len()), "at least 2"));
+        return Err(MetricsError::TooFew { array: "models", what: "model", found: models.len(), least: 2 });
     }
     let rows = models[0].means.nrows();
     let mut codes = Vec::with_capacity(models.len());
     let mut informative: Vec<Vec<bool>> = Vec::with_capacity(models.len());
     for model in models {
         let divergences = kl_per_unit(model.means, model.log_variances)?;
-        if model.means.nrows() != rows {
-            let expected = format!("{rows} rows, as the first model");
-            return Err(MetricsError::shape("means", input::shape(&model.means), expected));
-        }
+        input::check_length("means", "row", model.means.nrows(), rows, "rows of the first model")?;
         let kept: Vec<bool> =
             divergences.iter().map(|divergence| *divergence > parameters.informative_above).collect();
         let (mut standard, _) = standardise(model.means, model.means);

@@ -274,8 +274,8 @@ fn decide(scores: &[&[f64]], classes: usize) -> Vec<u32> {
 fn check(features: ArrayView2<'_, f64>, classes: &Classes, parameters: &BoostingParameters) -> Result<()> {
     super::check_fit(features, classes)?;
     if features.nrows() >= split::LARGEST_ROWS {
-        let expected = format!("fewer than {} rows", split::LARGEST_ROWS);
-        return Err(MetricsError::shape("features", format!("{} rows", features.nrows()), expected));
+        let (found, most) = (features.nrows(), split::LARGEST_ROWS - 1);
+        return Err(MetricsError::TooMany { array: "features", what: "row", found, most });
     }
     if parameters.stages == 0 || parameters.stages > 1_000_000 {
         return Err(MetricsError::parameter("stages", parameters.stages, "1 to 1000000"));
