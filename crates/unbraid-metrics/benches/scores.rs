@@ -21,7 +21,7 @@ use unbraid_metrics::registry::{self, Options};
 use unbraid_metrics::scores::{
     HistogramParameters, gaussian_total_correlation, mig, modularity, mutual_info_score,
 };
-use unbraid_metrics::{Codes, random};
+use unbraid_metrics::{Codes, Labelled, Unlabelled, random};
 
 /// What scikit-learn's script calls the learner of a metric.
 const LEARNERS: [(&str, &str); 3] =
@@ -187,11 +187,15 @@ fn growth() -> Vec<(usize, [f64; 4])> {
                     })
                     .fold(f64::INFINITY, f64::min)
             };
+            let labelled = || Labelled::new(codes.view(), factors.view());
+            let unlabelled = || Unlabelled::new(codes.view());
             let times = [
-                time(&|| mig(codes.view(), factors.view(), &parameters).map_or(0.0, |found| found.value)),
-                time(&|| modularity(codes.view(), factors.view(), &parameters).unwrap_or(0.0)),
-                time(&|| mutual_info_score(codes.view(), &parameters).unwrap_or(0.0)),
-                time(&|| gaussian_total_correlation(codes.view()).unwrap_or(0.0)),
+                time(&|| {
+                    labelled().and_then(|data| mig(&data, &parameters)).map_or(0.0, |found| found.value)
+                }),
+                time(&|| labelled().and_then(|data| modularity(&data, &parameters)).unwrap_or(0.0)),
+                time(&|| unlabelled().and_then(|data| mutual_info_score(&data, &parameters)).unwrap_or(0.0)),
+                time(&|| unlabelled().map_or(0.0, |data| gaussian_total_correlation(&data))),
             ];
             (points, times)
         })

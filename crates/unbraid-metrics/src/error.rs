@@ -80,6 +80,12 @@ pub enum MetricsError {
         /// The values that are allowed, in words.
         expected: String,
     },
+    /// The codes lack something that was asked of them.
+    #[error("the codes have no {missing}")]
+    Missing {
+        /// What they lack.
+        missing: Requirement,
+    },
     /// A metric that was asked for by name needs something that the codes lack.
     #[error("metric `{metric}` needs {missing}, which the codes do not have")]
     Unmet {

@@ -10,30 +10,33 @@
 //!
 //! ```
 //! use ndarray::array;
+//! use unbraid_metrics::Labelled;
 //! use unbraid_metrics::scores::{HistogramParameters, mig};
 //!
 //! let codes = array![[0.1, 1.9], [0.2, 0.1], [0.9, 1.8], [1.0, 0.2]];
 //! let factors = array![[0, 1], [0, 0], [1, 1], [1, 0]];
-//! let score = mig(codes.view(), factors.view(), &HistogramParameters { bins: 2 })?;
+//! let score = mig(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters { bins: 2 })?;
 //! assert!((score.value - 1.0).abs() < 1e-12);
 //! # Ok::<(), unbraid_metrics::MetricsError>(())
 //! ```
 
 #![allow(clippy::needless_pass_by_value, reason = "an array view is a reference already")]
 
+mod classes;
 mod codes;
 pub mod correlation;
 pub mod error;
 pub mod information;
-mod input;
 pub mod learners;
 mod linear_algebra;
 mod numeric;
 pub mod random;
 pub mod registry;
 pub mod scores;
+mod views;
 
+pub use classes::Classes;
 pub use codes::Codes;
 pub use error::{MetricsError, Result};
-pub use input::{Classes, TrainTest, check_codes, check_factors, factors_from_floats};
 pub use numeric::quantile_of_sorted;
+pub use views::{Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled, factors_from_floats};

@@ -1,5 +1,7 @@
 //! Small numerical helpers that several scores and learners share.
 
+use ndarray::ArrayView2;
+
 /// The exponential function, in a form that compilers turn into vector instructions: no branches, no table.
 ///
 /// Accurate to 2 units in the last place on [-708, 709]; arguments outside are moved to the nearer end, so that the
@@ -73,6 +75,11 @@ pub(crate) fn exp2(x: f64) -> f64 {
 #[inline]
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
+}
+
+/// The columns of an array as vectors, which is how nearly every score reads codes.
+pub(crate) fn columns(array: ArrayView2<'_, f64>) -> Vec<Vec<f64>> {
+    array.columns().into_iter().map(|column| column.to_vec()).collect()
 }
 
 /// The arithmetic mean; 0 of nothing.

@@ -7,14 +7,15 @@ use unbraid_metrics::scores::{
     gaussian_total_correlation, gaussian_wasserstein_correlation, irs, kl_per_unit, mig, modularity,
     mutual_info_score, sap, sap_continuous,
 };
+use unbraid_metrics::{Posteriors, Unlabelled};
 
 #[test]
 fn histogram_scores() {
     for model in MODELS {
         let golden = load(model);
-        let (codes, factors) = (golden.codes_train.view(), golden.factors_train.view());
+        let data = golden.labelled();
         let parameters = HistogramParameters::default();
-        let found = mig(codes, factors, &parameters).unwrap();
+        let found = mig(&data, &parameters).unwrap();
         assert_matrix_close(
             &format!("{model} mi_matrix"),
             found.mutual_information.view(),
@@ -22,9 +23,9 @@ fn histogram_scores() {
             1e-6,
         );
         assert_close(&format!("{model} mig"), found.value, golden.number("mig"), 1e-6);
-        let found = modularity(codes, factors, &parameters).unwrap();
+        let found = modularity(&data, &parameters).unwrap();
         assert_close(&format!("{model} modularity"), found, golden.number("modularity"), 1e-6);
-        let found = mutual_info_score(codes, &parameters).unwrap();
+        let found = mutual_info_score(&data.unlabelled(), &parameters).unwrap();
         assert_close(&format!("{model} mutual_info_score"), found, golden.number("mutual_info_score"), 1e-6);
     }
 }
@@ -33,8 +34,7 @@ fn histogram_scores() {
 fn interventional_robustness() {
     for model in MODELS {
         let golden = load(model);
-        let found =
-            irs(golden.codes_train.view(), golden.factors_train.view(), &IrsParameters::default()).unwrap();
+        let found = irs(&golden.labelled(), &IrsParameters::default()).unwrap();
         assert_matrix_close(
             &format!("{model} irs_matrix"),
             found.matrix.view(),
@@ -49,11 +49,11 @@ fn interventional_robustness() {
 fn gaussian_scores() {
     for model in MODELS {
         let golden = load(model);
-        let codes = golden.codes_train.view();
-        let found = gaussian_total_correlation(codes).unwrap();
+        let data = Unlabelled::new(golden.codes_train.view()).unwrap();
+        let found = gaussian_total_correlation(&data);
         let key = "gaussian_total_correlation";
         assert_close(&format!("{model} {key}"), found, golden.number(key), 1e-6);
-        let found = gaussian_wasserstein_correlation(codes).unwrap();
+        let found = gaussian_wasserstein_correlation(&data);
         let key = "gaussian_wasserstein_correlation";
         assert_close(&format!("{model} {key}"), found.value, golden.number(key), 1e-6);
         let key = "gaussian_wasserstein_correlation_norm";
@@ -89,7 +89,7 @@ fn disentanglement_completeness_informativeness() {
 fn separated_attribute_predictability() {
     for model in MODELS {
         let golden = load(model);
-        let found = sap_continuous(golden.codes_train.view(), golden.factors_train.view(), None).unwrap();
+        let found = sap_continuous(&golden.labelled(), None).unwrap();
         let key = "sap_continuous_matrix";
         assert_matrix_close(&format!("{model} {key}"), found.matrix.view(), &golden.matrix(key), 1e-6);
         assert_close(&format!("{model} sap_continuous"), found.value, golden.number("sap_continuous"), 1e-6);
@@ -129,7 +129,8 @@ fn explicitness_of_factors() {
 fn divergence_of_units() {
     for model in MODELS {
         let golden = load(model);
-        let found = kl_per_unit(golden.codes_train.view(), golden.log_variance_train.view()).unwrap();
+        let data = Posteriors::new(golden.codes_train.view(), golden.log_variance_train.view()).unwrap();
+        let found = kl_per_unit(&data);
         for (unit, (found, expected)) in found.iter().zip(golden.numbers("kl_per_unit_train")).enumerate() {
             assert_close(&format!("{model} kl_per_unit_train {unit}"), *found, expected, 1e-6);
         }

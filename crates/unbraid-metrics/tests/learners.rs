@@ -178,7 +178,7 @@ fn forest() {
 fn lasso() {
     for (name, problem) in problems() {
         let features = problem.matrix("features");
-        let target: Array1<f64> = problem.classes().of_row.iter().map(|&label| f64::from(label)).collect();
+        let target: Array1<f64> = problem.classes().labels().iter().map(|&label| f64::from(label)).collect();
         let parameters = LassoParameters { tolerance: 1e-12, max_iterations: 100_000, ..Default::default() };
         let model = Lasso::fit(features.view(), target.view(), &parameters).unwrap();
         for (found, expected) in model.weights.iter().zip(problem.numbers("lasso")) {

@@ -23,23 +23,58 @@ pub(crate) fn noise(rows: usize, units: usize, seed: u64) -> Array2<f64> {
     Array2::from_shape_fn((rows, units), |_| StandardNormal.sample(&mut generator))
 }
 
-/// Codes with all that any metric needs. Log-variances are small beside the codes.
-pub(crate) fn codes(make: impl Fn(&Array2<i64>, u64) -> Array2<f64>) -> Codes {
-    let (train, test) = (factors(1200, 1), factors(600, 2));
-    let (codes_train, codes_test) = (make(&train, 3), make(&test, 4));
-    let log_variances = Array2::from_elem(codes_train.dim(), -6.0);
+/// All arrays that any metric needs, to be changed before they are checked.
+#[derive(Clone)]
+pub(crate) struct Arrays {
+    pub(crate) codes_train: Array2<f64>,
+    pub(crate) factors_train: Array2<i64>,
+    pub(crate) codes_test: Array2<f64>,
+    pub(crate) factors_test: Array2<i64>,
+    pub(crate) log_variance_train: Array2<f64>,
+    pub(crate) clusters_train: Array2<i64>,
+    pub(crate) clusters_test: Array2<i64>,
+}
+
+impl Arrays {
+    pub(crate) fn check(&self) -> unbraid_metrics::Result<Codes> {
+        let Self { codes_train, factors_train, codes_test, factors_test, .. } = self.clone();
+        Codes::new(codes_train, factors_train, codes_test, factors_test)?
+            .with_log_variances(self.log_variance_train.clone())?
+            .with_clusters(self.clusters_train.clone(), self.clusters_test.clone())
+    }
+
+    /// Some of the training and of the test points.
+    pub(crate) fn select_rows(&self, train: &[usize], test: &[usize]) -> Self {
+        Self {
+            codes_train: self.codes_train.select(Axis(0), train),
+            factors_train: self.factors_train.select(Axis(0), train),
+            codes_test: self.codes_test.select(Axis(0), test),
+            factors_test: self.factors_test.select(Axis(0), test),
+            log_variance_train: self.log_variance_train.select(Axis(0), train),
+            clusters_train: self.clusters_train.select(Axis(0), train),
+            clusters_test: self.clusters_test.select(Axis(0), test),
+        }
+    }
+}
+
+/// Codes with everything that any metric needs. Log-variances are small beside the codes.
+pub(crate) fn codes(make: impl Fn(&Array2<i64>, u64) -> Array2<f64>) -> Arrays {
+    let (factors_train, factors_test) = (factors(1200, 1), factors(600, 2));
+    let codes_train = make(&factors_train, 3);
     let clusters = |factors: &Array2<i64>| factors.select(Axis(1), &[0]).mapv(|value| (value + 1) % 3);
-    let (clusters_train, clusters_test) = (clusters(&train), clusters(&test));
-    Codes::new(codes_train, train, codes_test, test)
-        .unwrap()
-        .with_log_variances(log_variances)
-        .unwrap()
-        .with_clusters(clusters_train, clusters_test)
-        .unwrap()
+    Arrays {
+        log_variance_train: Array2::from_elem(codes_train.dim(), -6.0),
+        codes_train,
+        codes_test: make(&factors_test, 4),
+        clusters_train: clusters(&factors_train),
+        clusters_test: clusters(&factors_test),
+        factors_train,
+        factors_test,
+    }
 }
 
 /// One unit for each factor, with a little noise, and a useless one: scaled so that all units have about the deviation 1.
-pub(crate) fn nearly_perfect() -> Codes {
+pub(crate) fn nearly_perfect() -> Arrays {
     codes(|factors, seed| {
         let noise = noise(factors.nrows(), SIZES.len() + 1, seed);
         Array2::from_shape_fn(noise.dim(), |(row, unit)| match SIZES.get(unit) {
@@ -61,11 +96,11 @@ pub(crate) fn parameters() -> Parameters {
     parameters
 }
 
-pub(crate) fn run(codes: &Codes) -> Report {
+pub(crate) fn run(arrays: &Arrays) -> Report {
     let parameters = parameters();
     let options = Options { parameters: Some(&parameters), ..Default::default() };
     let names: Vec<&str> = registry::metrics().iter().map(|metric| metric.name).collect();
-    let report = registry::run(&names, codes, &options).unwrap();
+    let report = registry::run(&names, &arrays.check().unwrap(), &options).unwrap();
     assert_all_sound(&report);
     report
 }

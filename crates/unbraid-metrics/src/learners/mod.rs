@@ -18,8 +18,9 @@ pub use logistic::{LogisticParameters, LogisticRegression};
 pub use logistic_cv::{LogisticCvParameters, LogisticRegressionCv};
 pub use svm::{LinearSvm, SvmParameters};
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::{Classes, check_length};
+use crate::views::check_length;
 use ndarray::ArrayView2;
 
 /// What every classifier asks of its training data.
@@ -29,5 +30,5 @@ fn check_fit(features: ArrayView2<'_, f64>, classes: &Classes) -> Result<()> {
             return Err(MetricsError::TooFew { array: "features", what, found, least: 1 });
         }
     }
-    check_length("classes", "label", classes.of_row.len(), features.nrows(), "rows of features")
+    check_length("classes", "label", classes.labels().len(), features.nrows(), "rows of features")
 }

@@ -23,7 +23,6 @@ pub use report::{Outcome, Report, Score};
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
 use crate::scores::{GroupedRows, InterventionSampler};
-use ndarray::{Array2, ArrayView2};
 use std::time::Instant;
 
 /// Which way a metric points.
@@ -65,9 +64,9 @@ impl Needs {
     pub fn missing_from(self, codes: &Codes) -> Option<Requirement> {
         [
             (self.factors && !codes.has_factors(), Requirement::Factors),
-            (self.test && !codes.has_test(), Requirement::TestPoints),
-            (self.log_variances && codes.log_variance_train.is_none(), Requirement::LogVariances),
-            (self.clusters && codes.clusters.is_none(), Requirement::Clusters),
+            (self.test && !codes.has_test_points(), Requirement::TestPoints),
+            (self.log_variances && codes.log_variance_train().is_none(), Requirement::LogVariances),
+            (self.clusters && codes.clusters().is_none(), Requirement::Clusters),
         ]
         .into_iter()
         .find_map(|(missing, requirement)| missing.then_some(requirement))
@@ -151,45 +150,12 @@ struct Input<'a> {
     sampler: Option<&'a dyn InterventionSampler>,
 }
 
-/// A sampler that was handed in, or one made for the occasion.
-enum Sampler<'a> {
-    Given(&'a dyn InterventionSampler),
-    Grouped(GroupedRows),
-}
-
-impl<'a> std::ops::Deref for Sampler<'a> {
-    type Target = dyn InterventionSampler + 'a;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Given(sampler) => *sampler,
-            Self::Grouped(sampler) => sampler,
-        }
-    }
-}
-
 impl<'a> Input<'a> {
-    fn train(&self) -> (ArrayView2<'_, f64>, ArrayView2<'_, i64>) {
-        (self.codes.codes_train.view(), self.codes.factors_train.view())
-    }
-
-    fn sampler(&self) -> Result<Sampler<'a>> {
+    fn sampler(&self) -> Result<Box<dyn InterventionSampler + 'a>> {
         match self.sampler {
-            Some(sampler) => Ok(Sampler::Given(sampler)),
-            None => {
-                let (codes, factors) = self.train();
-                Ok(Sampler::Grouped(GroupedRows::new(codes, factors)?))
-            }
+            Some(sampler) => Ok(Box::new(sampler)),
+            None => Ok(Box::new(GroupedRows::new(&self.codes.labelled()?))),
         }
-    }
-
-    fn log_variances(&self) -> Result<ArrayView2<'_, f64>> {
-        let log_variances = self.codes.log_variance_train.as_ref();
-        log_variances.map(|array| array.view()).ok_or_else(|| unmet("kl", Requirement::LogVariances))
-    }
-
-    fn clusters(&self) -> Result<&(Array2<i64>, Array2<i64>)> {
-        self.codes.clusters.as_ref().ok_or_else(|| unmet("cluster_accuracy", Requirement::Clusters))
     }
 }
 
@@ -273,7 +239,6 @@ pub fn run_with_progress<N: AsRef<str>>(
     if names.is_empty() {
         chosen = applicable(codes);
     }
-    codes.check()?;
     for metric in &chosen {
         if let Some(missing) = metric.needs.missing_from(codes) {
             return Err(unmet(metric.name, missing));

@@ -1,8 +1,8 @@
 //! The BetaVAE score, also known as Z-diff.
 
 use super::interventions::InterventionSampler;
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
 use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters};
 use crate::random::{self, below};
 use crate::scores::dci::accuracy;
@@ -79,11 +79,12 @@ pub struct Accuracies {
 ///
 /// ```
 /// use ndarray::Array2;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{BetaVaeParameters, GroupedRows, beta_vae_score};
 ///
 /// let factors = Array2::from_shape_fn((100, 2), |(row, factor)| (if factor == 0 { row / 10 } else { row % 10 }) as i64);
 /// let codes = factors.mapv(|value| value as f64);
-/// let sampler = GroupedRows::new(codes.view(), factors.view())?;
+/// let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view())?);
 /// let parameters = BetaVaeParameters { train_points: 200, test_points: 100, ..Default::default() };
 /// assert_eq!(beta_vae_score(&sampler, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
@@ -110,8 +111,8 @@ pub fn beta_vae_score(
         }
     };
     Ok(Accuracies {
-        value: accuracy(&predicted, &classes.of_other(test_labels.view())),
-        train: accuracy(&fitted, &classes.of_other(train_labels.view())),
+        value: accuracy(&predicted, &classes.labels_of(test_labels.view())),
+        train: accuracy(&fitted, &classes.labels_of(train_labels.view())),
     })
 }
 

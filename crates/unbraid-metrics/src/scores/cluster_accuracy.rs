@@ -1,7 +1,8 @@
 //! Cluster accuracy of a categorical unit.
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::{Classes, check_length};
+use crate::views::check_length;
 use ndarray::ArrayView1;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +63,7 @@ pub fn cluster_accuracy(
     }
     let (clusters, labels) = (Classes::new(train.0), Classes::new(train.1));
     let mut counts = vec![vec![0_i64; labels.count()]; clusters.count()];
-    for (&cluster, &label) in clusters.of_row.iter().zip(&labels.of_row) {
+    for (&cluster, &label) in clusters.labels().iter().zip(labels.labels()) {
         counts[cluster as usize][label as usize] += 1;
     }
     let meaning = match parameters.matching {
@@ -72,9 +73,9 @@ pub fn cluster_accuracy(
         Matching::OneToOne => best_matching(&counts),
     };
     let hits = clusters
-        .of_other(test.0)
+        .labels_of(test.0)
         .into_iter()
-        .zip(labels.of_other(test.1))
+        .zip(labels.labels_of(test.1))
         .filter(|(cluster, label)| {
             let meant = cluster.and_then(|cluster| meaning[cluster as usize]);
             meant.is_some() && meant == label.map(|label| label as usize)

@@ -1,12 +1,13 @@
 //! Disentanglement, completeness and informativeness.
 
+use crate::classes::Classes;
 use crate::error::Result;
-use crate::input::{self, Classes, TrainTest};
 use crate::learners::{
     BoostingParameters, ForestParameters, GradientBoosting, Lasso, LassoParameters, RandomForest,
 };
 use crate::numeric::mean;
 use crate::scores::explicitness::standardise;
+use crate::views::TrainTest;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ pub struct Dci {
 /// * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If a parameter of the learner is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -78,21 +79,14 @@ pub struct Dci {
 ///
 /// let codes = array![[0.0, 0.1], [0.1, 1.0], [1.0, 0.0], [1.1, 1.1]];
 /// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// let score = dci(&data, &DciParameters::default())?;
 /// assert!(score.disentanglement > 0.99 && score.completeness > 0.99);
 /// assert_eq!(score.informativeness_test, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<Dci> {
-    data.check()?;
-    let classes = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &classes)?;
+    let classes = data.train().classes();
     let fits: Vec<Option<FactorFit>> = classes
         .par_iter()
         .enumerate()
@@ -108,7 +102,7 @@ pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<Dci> {
             .map(Some)
         })
         .collect::<Result<_>>()?;
-    let importance = Array2::from_shape_fn((data.codes_train.ncols(), fits.len()), |(unit, factor)| {
+    let importance = Array2::from_shape_fn((data.codes_train().ncols(), fits.len()), |(unit, factor)| {
         fits[factor].as_ref().map_or(0.0, |fit| fit.importances[unit])
     });
     let fits: Vec<FactorFit> = fits.into_iter().flatten().collect();
@@ -135,8 +129,8 @@ impl FactorFit {
         classes: &Classes,
         parameters: &BoostingParameters,
     ) -> Result<Self> {
-        let model = GradientBoosting::fit(data.codes_train, classes, parameters)?;
-        let predicted = model.predict(data.codes_test);
+        let model = GradientBoosting::fit(data.codes_train(), classes, parameters)?;
+        let predicted = model.predict(data.codes_test());
         Ok(Self::of_classes(data, factor, classes, model.importances(), model.fitted_classes(), &predicted))
     }
 
@@ -146,8 +140,8 @@ impl FactorFit {
         classes: &Classes,
         parameters: &ForestParameters,
     ) -> Result<Self> {
-        let model = RandomForest::fit(data.codes_train, classes, parameters)?;
-        let (fitted, predicted) = (model.predict(data.codes_train), model.predict(data.codes_test));
+        let model = RandomForest::fit(data.codes_train(), classes, parameters)?;
+        let (fitted, predicted) = (model.predict(data.codes_train()), model.predict(data.codes_test()));
         Ok(Self::of_classes(data, factor, classes, model.importances(), &fitted, &predicted))
     }
 
@@ -159,8 +153,8 @@ impl FactorFit {
         fitted: &[u32],
         predicted: &[u32],
     ) -> Self {
-        let hits = fitted.iter().zip(&classes.of_row).filter(|(a, b)| a == b).count();
-        let truth = classes.of_other(data.factors_test.column(factor));
+        let hits = fitted.iter().zip(classes.labels()).filter(|(a, b)| a == b).count();
+        let truth = classes.labels_of(data.factors_test().column(factor));
         Self {
             importances: importances.to_vec(),
             accuracy_train: hits as f64 / fitted.len() as f64,
@@ -169,9 +163,9 @@ impl FactorFit {
     }
 
     fn lasso(data: &TrainTest<'_>, factor: usize, parameters: &LassoParameters) -> Result<Self> {
-        let (codes_train, codes_test) = standardise(data.codes_train, data.codes_test);
-        let train = data.factors_train.column(factor).mapv(|value| value as f64);
-        let test = data.factors_test.column(factor).mapv(|value| value as f64);
+        let (codes_train, codes_test) = standardise(data.codes_train(), data.codes_test());
+        let train = data.factors_train().column(factor).mapv(|value| value as f64);
+        let test = data.factors_test().column(factor).mapv(|value| value as f64);
         // In units of its own deviation, so that one penalty suits all factors.
         let (mean, deviation) = (train.sum() / train.len() as f64, train.var(0.0).sqrt());
         let (train, test) = ((train - mean) / deviation, (test - mean) / deviation);

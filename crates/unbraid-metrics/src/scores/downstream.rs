@@ -1,11 +1,12 @@
 //! Accuracy of downstream prediction from few and many labels.
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::{self, Classes, TrainTest};
 use crate::learners::{BoostingParameters, GradientBoosting, LogisticCvParameters, LogisticRegressionCv};
 use crate::numeric::mean;
 use crate::random;
 use crate::scores::dci::accuracy;
+use crate::views::TrainTest;
 use ndarray::Axis;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ pub struct Downstream {
 /// * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -83,19 +84,12 @@ pub struct Downstream {
 ///
 /// let factors = Array2::from_shape_fn((40, 1), |(row, _)| (row % 2) as i64);
 /// let codes = factors.mapv(|value| value as f64);
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// let parameters = DownstreamParameters { labels: vec![10, 40], ..Default::default() };
 /// assert_eq!(downstream(&data, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Result<Downstream> {
-    data.check()?;
-    input::check_varies("factors_train", &Classes::of_factors(data.factors_train))?;
     if parameters.labels.is_empty() || parameters.labels.contains(&0) {
         let found = format!("{:?}", parameters.labels);
         return Err(MetricsError::parameter("labels", found, "at least one number, all positive"));
@@ -103,7 +97,7 @@ pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Re
     if parameters.test_points == 0 {
         return Err(MetricsError::parameter("test_points", 0, "at least 1"));
     }
-    let rows = data.codes_train.nrows();
+    let rows = data.codes_train().nrows();
     let mut sizes: Vec<usize> = parameters.labels.iter().copied().filter(|&labels| labels <= rows).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -130,15 +124,15 @@ fn accuracies_with(
     labels: usize,
 ) -> Result<Vec<f64>> {
     let mut generator = random::generator(parameters.seed, "downstream", labels as u64);
-    let rows = random::choose(&mut generator, data.codes_train.nrows(), labels);
-    let codes = data.codes_train.select(Axis(0), &rows);
-    let factors = data.factors_train.select(Axis(0), &rows);
-    let tested = data.codes_test.nrows().min(parameters.test_points);
-    let test = data.codes_test.slice_axis(Axis(0), (..tested).into());
-    let truth = data.factors_test.slice_axis(Axis(0), (..tested).into());
+    let rows = random::choose(&mut generator, data.codes_train().nrows(), labels);
+    let codes = data.codes_train().select(Axis(0), &rows);
+    let factors = data.factors_train().select(Axis(0), &rows);
+    let tested = data.codes_test().nrows().min(parameters.test_points);
+    let (test, _) = data.codes_test().split_at(Axis(0), tested);
+    let (truth, _) = data.factors_test().split_at(Axis(0), tested);
     (0..factors.ncols())
         .into_par_iter()
-        .filter(|&factor| Classes::new(data.factors_train.column(factor)).varies())
+        .filter(|&factor| data.train().classes()[factor].varies())
         .map(|factor| {
             let classes = Classes::new(factors.column(factor));
             let predicted = match &parameters.learner {
@@ -149,7 +143,7 @@ fn accuracies_with(
                     LogisticRegressionCv::fit(codes.view(), &classes, logistic)?.model.predict(test)
                 }
             };
-            Ok(accuracy(&predicted, &classes.of_other(truth.column(factor))))
+            Ok(accuracy(&predicted, &classes.labels_of(truth.column(factor))))
         })
         .collect()
 }

@@ -1,9 +1,9 @@
 //! Explicitness.
 
 use crate::error::Result;
-use crate::input::{self, Classes, TrainTest};
 use crate::learners::{LogisticParameters, LogisticRegression};
 use crate::numeric::mean;
+use crate::views::TrainTest;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -34,7 +34,7 @@ pub struct Explicitness {
 /// * Reference: Ridgeway and Mozer 2018.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -43,32 +43,25 @@ pub struct Explicitness {
 /// use unbraid_metrics::scores::explicitness;
 ///
 /// let (codes, factors) = (array![[-2.0], [-1.0], [1.0], [2.0]], array![[0], [0], [1], [1]]);
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// assert_eq!(explicitness(&data, &LogisticParameters::default())?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Result<Explicitness> {
-    data.check()?;
-    let classes = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &classes)?;
-    let (train, test) = standardise(data.codes_train, data.codes_test);
+    let classes = data.train().classes();
+    let (train, test) = standardise(data.codes_train(), data.codes_test());
     let areas: Vec<[Option<f64>; 2]> = classes
         .par_iter()
-        .zip(data.factors_test.columns().into_iter().collect::<Vec<_>>())
+        .zip(data.factors_test().columns().into_iter().collect::<Vec<_>>())
         .map(|(classes, test_column)| {
             if !classes.varies() {
                 return Ok([None, None]);
             }
             let model = LogisticRegression::fit(train.view(), classes, parameters)?;
-            let train_truth: Vec<Option<u32>> = classes.of_row.iter().copied().map(Some).collect();
+            let train_truth: Vec<Option<u32>> = classes.labels().iter().copied().map(Some).collect();
             Ok([
                 mean_area(model.probabilities(train.view()).view(), &train_truth),
-                mean_area(model.probabilities(test.view()).view(), &classes.of_other(test_column)),
+                mean_area(model.probabilities(test.view()).view(), &classes.labels_of(test_column)),
             ])
         })
         .collect::<Result<_>>()?;

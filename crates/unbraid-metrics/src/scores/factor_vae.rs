@@ -55,11 +55,12 @@ impl Default for FactorVaeParameters {
 ///
 /// ```
 /// use ndarray::Array2;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{FactorVaeParameters, GroupedRows, factor_vae_score};
 ///
 /// let factors = Array2::from_shape_fn((100, 2), |(row, factor)| (if factor == 0 { row / 10 } else { row % 10 }) as i64);
 /// let codes = factors.mapv(|value| value as f64);
-/// let sampler = GroupedRows::new(codes.view(), factors.view())?;
+/// let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view())?);
 /// let parameters = FactorVaeParameters { train_points: 200, test_points: 100, ..Default::default() };
 /// assert_eq!(factor_vae_score(&sampler, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())

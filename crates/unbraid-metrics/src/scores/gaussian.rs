@@ -1,8 +1,7 @@
 //! Correlation between units, as if the codes were Gaussian.
 
-use crate::error::Result;
-use crate::input;
 use crate::linear_algebra::{covariance, symmetric_eigenvalues};
+use crate::views::Unlabelled;
 use ndarray::{Array2, ArrayView2};
 
 /// The total correlation of a Gaussian with the covariance of the codes: the information that units share, in nats.
@@ -13,24 +12,19 @@ use ndarray::{Array2, ArrayView2};
 /// computed from the eigenvalues of the correlation matrix. They are kept above 2.2e-16, so that a duplicated unit gives
 /// about 18 nats where the formula says infinity.
 ///
-/// * Shapes: `codes` \[n, units\].
 /// * Range: 0 and above, lower is better. Constant units share nothing and are left out.
 /// * Reference: Watanabe 1960; as an unsupervised score, Locatello et al. 2019.
 ///
-/// # Errors
-/// If the codes are not finite or have fewer than two rows.
-///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::gaussian_total_correlation;
+/// use unbraid_metrics::{Unlabelled, scores::gaussian_total_correlation};
 ///
 /// let independent = array![[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
-/// assert!(gaussian_total_correlation(independent.view())?.abs() < 1e-12);
+/// assert!(gaussian_total_correlation(&Unlabelled::new(independent.view())?) < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn gaussian_total_correlation(codes: ArrayView2<'_, f64>) -> Result<f64> {
-    input::check_codes("codes", codes)?;
-    Ok(total_correlation_of(covariance(codes).view()))
+pub fn gaussian_total_correlation(data: &Unlabelled<'_>) -> f64 {
+    total_correlation_of(covariance(data.codes()).view())
 }
 
 /// [`gaussian_total_correlation`] from a covariance matrix.
@@ -61,29 +55,24 @@ pub struct WassersteinCorrelation {
 /// W = 2 tr S - 2 tr (diag(S)^1/2 S diag(S)^1/2)^1/2,   normalised: W / tr S
 /// ```
 ///
-/// * Shapes: `codes` \[n, units\].
 /// * Range: 0 and above, lower is better; the normalised value is below 2. Both are 0 if all units are constant.
 /// * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
 ///
-/// # Errors
-/// If the codes are not finite or have fewer than two rows.
-///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::gaussian_wasserstein_correlation;
+/// use unbraid_metrics::{Unlabelled, scores::gaussian_wasserstein_correlation};
 ///
 /// // Two equal units of variance v: eigenvalues of S are 2v and 0, so W = 4v - 2 sqrt(2) v.
 /// let codes = array![[1.0, 1.0], [-1.0, -1.0]];
-/// let score = gaussian_wasserstein_correlation(codes.view())?;
+/// let score = gaussian_wasserstein_correlation(&Unlabelled::new(codes.view())?);
 /// assert!((score.normalised - (2.0 - 2_f64.sqrt())).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn gaussian_wasserstein_correlation(codes: ArrayView2<'_, f64>) -> Result<WassersteinCorrelation> {
-    input::check_codes("codes", codes)?;
-    let covariance = covariance(codes);
+pub fn gaussian_wasserstein_correlation(data: &Unlabelled<'_>) -> WassersteinCorrelation {
+    let covariance = covariance(data.codes());
     let trace: f64 = covariance.diag().sum();
     if trace <= 0.0 {
-        return Ok(WassersteinCorrelation { value: 0.0, normalised: 0.0 });
+        return WassersteinCorrelation { value: 0.0, normalised: 0.0 };
     }
     // sqrtm(diag(S) S) has the eigenvalues of the symmetric diag(S)^1/2 S diag(S)^1/2.
     let product = Array2::from_shape_fn(covariance.raw_dim(), |(i, j)| {
@@ -91,7 +80,7 @@ pub fn gaussian_wasserstein_correlation(codes: ArrayView2<'_, f64>) -> Result<Wa
     });
     let root: f64 = symmetric_eigenvalues(&product).iter().map(|&value| value.max(0.0).sqrt()).sum();
     let normalised = (2.0 - 2.0 * root).max(0.0);
-    Ok(WassersteinCorrelation { value: normalised * trace, normalised })
+    WassersteinCorrelation { value: normalised * trace, normalised }
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! Codes of points that share the value of one factor: what the interventional scores draw.
 
-use crate::error::Result;
-use crate::input::{self, Classes};
 use crate::random::{Generator, below};
-use ndarray::ArrayView2;
+use crate::views::Labelled;
 
 /// Draws codes of points on which an experiment was made: one factor held, all others free.
 ///
@@ -39,9 +37,10 @@ pub trait InterventionSampler: Sync {
 /// use ndarray::array;
 /// use unbraid_metrics::random::generator;
 /// use unbraid_metrics::scores::{GroupedRows, InterventionSampler};
+/// use unbraid_metrics::Labelled;
 ///
-/// let codes = array![[0.0, 5.0], [1.0, 5.0], [2.0, 7.0], [3.0, 7.0]];
-/// let sampler = GroupedRows::new(codes.view(), array![[0], [0], [1], [1]].view())?;
+/// let (codes, factors) = (array![[0.0, 5.0], [1.0, 5.0], [2.0, 7.0], [3.0, 7.0]], array![[0], [0], [1], [1]]);
+/// let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view())?);
 /// let mut batch = [0.0; 20];
 /// sampler.held(0, &mut generator(0, "example", 0), &mut batch);
 /// assert!(batch.chunks(2).all(|code| code[1] == batch[1]));
@@ -56,23 +55,12 @@ pub struct GroupedRows {
 }
 
 impl GroupedRows {
-    /// Groups the rows of `codes` \[n, units\] by each of `factors` \[n, factors\].
-    ///
-    /// # Errors
-    /// If the arrays do not fit each other or are not finite, or if no factor varies.
-    pub fn new(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, i64>) -> Result<Self> {
-        input::check(codes, factors)?;
-        let classes = Classes::of_factors(factors);
-        input::check_varies("factors", &classes)?;
-        let factors = classes
-            .into_iter()
-            .filter(Classes::varies)
-            .map(|classes| {
-                let rows = classes.rows();
-                (classes.of_row, rows)
-            })
-            .collect();
-        Ok(Self { codes: codes.iter().copied().collect(), units: codes.ncols(), factors })
+    /// Groups the rows of the codes by each of their factors.
+    pub fn new(data: &Labelled<'_>) -> Self {
+        let codes = data.codes();
+        let varying = data.classes().iter().filter(|classes| classes.varies());
+        let factors = varying.map(|classes| (classes.labels().to_vec(), classes.rows())).collect();
+        Self { codes: codes.iter().copied().collect(), units: codes.ncols(), factors }
     }
 
     fn rows(&self) -> usize {
@@ -81,6 +69,29 @@ impl GroupedRows {
 
     fn copy(&self, row: usize, target: &mut [f64]) {
         target.copy_from_slice(&self.codes[row * self.units..][..self.units]);
+    }
+}
+
+/// A borrowed sampler is one, too.
+impl<S: InterventionSampler + ?Sized> InterventionSampler for &S {
+    fn units(&self) -> usize {
+        (**self).units()
+    }
+
+    fn factors(&self) -> usize {
+        (**self).factors()
+    }
+
+    fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]) {
+        (**self).pairs(factor, generator, first, second);
+    }
+
+    fn held(&self, factor: usize, generator: &mut Generator, batch: &mut [f64]) {
+        (**self).held(factor, generator, batch);
+    }
+
+    fn free(&self, generator: &mut Generator, batch: &mut [f64]) {
+        (**self).free(generator, batch);
     }
 }
 

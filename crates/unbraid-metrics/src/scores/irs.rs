@@ -1,10 +1,10 @@
 //! Interventional robustness.
 
 use crate::error::{MetricsError, Result};
-use crate::information::discretise;
-use crate::input::{self, Classes};
+use crate::information::{check_bins, discretise};
 use crate::numeric::{is_constant, quantile_of_sorted};
-use ndarray::{Array2, ArrayView2};
+use crate::views::Labelled;
+use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -43,34 +43,29 @@ pub struct Irs {
 /// The inner mean of z is that of the group. The values of a factor are first put into bins of equal width, so that
 /// their order matters for factors with more values than bins.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the score
 ///   is 0.
 /// * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{IrsParameters, irs};
 ///
-/// let codes = array![[-1.0], [-1.0], [1.0], [1.0]];
-/// assert_eq!(irs(codes.view(), array![[0], [0], [1], [1]].view(), &IrsParameters::default())?.value, 1.0);
+/// let (codes, factors) = (array![[-1.0], [-1.0], [1.0], [1.0]], array![[0], [0], [1], [1]]);
+/// let data = Labelled::new(codes.view(), factors.view())?;
+/// assert_eq!(irs(&data, &IrsParameters::default())?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn irs(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &IrsParameters,
-) -> Result<Irs> {
-    input::check(codes, factors)?;
-    input::check_bins(parameters.bins)?;
+pub fn irs(data: &Labelled<'_>, parameters: &IrsParameters) -> Result<Irs> {
+    check_bins(parameters.bins)?;
     if !(0.0..=1.0).contains(&parameters.quantile) {
         return Err(MetricsError::parameter("quantile", parameters.quantile, "0 to 1"));
     }
-    let classes = Classes::of_factors(factors);
-    input::check_varies("factors", &classes)?;
+    let (codes, factors) = (data.codes(), data.factors());
     let groups: Vec<Vec<Vec<usize>>> = factors
         .columns()
         .into_iter()

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::information::Information;
 use crate::numeric::{mean, top_two};
-use ndarray::{Array2, ArrayView2};
+use crate::views::Labelled;
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of [`mig`] and of the other scores that come from one histogram.
@@ -38,30 +39,26 @@ pub struct Mig {
 /// ```
 /// where a and b are the units with the largest and second largest mutual information with factor k.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. With a single unit the second largest is 0. Factors with one value are left out.
 /// * Estimator: plug-in mutual information of binned units. Few points per bin bias it upwards in all units alike.
 /// * Reference: Chen et al. 2018, Isolating sources of disentanglement; binned as in Locatello et al. 2019.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, mig};
 ///
 /// let codes = array![[0.0, 0.3], [0.0, 0.3], [1.0, 0.3], [1.0, 0.3]];
 /// let factors = array![[0], [0], [1], [1]];
-/// let score = mig(codes.view(), factors.view(), &HistogramParameters::default())?;
+/// let score = mig(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters::default())?;
 /// assert!((score.value - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn mig(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<Mig> {
-    Ok(mig_of(&Information::new(codes, factors, parameters.bins)?))
+pub fn mig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<Mig> {
+    Ok(mig_of(&Information::new(data, parameters.bins)?))
 }
 
 /// [`mig`] from mutual information that is known already.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::information::Information;
 use crate::numeric::{argmax, mean, top_two};
 use crate::scores::mig::HistogramParameters;
-use ndarray::ArrayView2;
+use crate::views::Labelled;
 use serde::{Deserialize, Serialize};
 
 /// JEMMIG: a gap that also pays for what the best unit knows beyond its factor.
@@ -15,29 +15,25 @@ use serde::{Deserialize, Serialize};
 /// where a and b are the units with the largest and second largest mutual information with factor k, so that a unit
 /// that mixes two factors is charged for the entropy of the second.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. A perfect code reaches 1 only if its units have no more values than the factor:
 ///   bins are what the unit's entropy is measured against.
 /// * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, jemmig};
 ///
 /// let (codes, factors) = (array![[0.0], [1.0], [0.0], [1.0]], array![[0], [1], [0], [1]]);
 /// // H(z, v) = I = H(v), so nothing is lost.
-/// assert_eq!(jemmig(codes.view(), factors.view(), &HistogramParameters { bins: 2 })?, 1.0);
+/// assert_eq!(jemmig(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters { bins: 2 })?, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn jemmig(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<f64> {
-    Ok(jemmig_of(&Information::new(codes, factors, parameters.bins)?))
+pub fn jemmig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
+    Ok(jemmig_of(&Information::new(data, parameters.bins)?))
 }
 
 /// [`jemmig`] from mutual information that is known already.
@@ -90,28 +86,24 @@ impl Default for MigSupParameters {
 /// ```
 /// where a and b are the factors that unit i shares most and second most information with (after the division).
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. A constant unit scores 0; with a single factor the second largest is 0.
 /// * Reference: Li et al. 2020, Progressive learning and disentanglement of hierarchical representations.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{MigSupParameters, mig_sup};
 ///
 /// let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
-/// assert!((mig_sup(codes.view(), factors.view(), &MigSupParameters::default())? - 1.0).abs() < 1e-12);
+/// assert!((mig_sup(&Labelled::new(codes.view(), factors.view())?, &MigSupParameters::default())? - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn mig_sup(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &MigSupParameters,
-) -> Result<f64> {
-    Ok(mig_sup_of(&Information::new(codes, factors, parameters.bins)?, parameters.normalizer))
+pub fn mig_sup(data: &Labelled<'_>, parameters: &MigSupParameters) -> Result<f64> {
+    Ok(mig_sup_of(&Information::new(data, parameters.bins)?, parameters.normalizer))
 }
 
 /// [`mig_sup`] from mutual information that is known already.
@@ -137,29 +129,25 @@ pub fn mig_sup_of(information: &Information, normalizer: Normalizer) -> f64 {
 /// AAM = mean over factors k of max(0, I(z_a; v_k) - sum over i != a of I(z_i; v_k)) / I(z_a; v_k)
 /// ```
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. A factor that no unit knows scores 0. The plug-in estimate is biased upwards, so
 ///   that many useless units lower the score on few points.
 /// * Reference: as computed by the disentangling-vae project, there from full-data entropies.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, aam};
 ///
 /// let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let factors = array![[0], [0], [1], [1]];
-/// assert_eq!(aam(codes.view(), factors.view(), &HistogramParameters::default())?, 1.0);
+/// assert_eq!(aam(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters::default())?, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn aam(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<f64> {
-    Ok(aam_of(&Information::new(codes, factors, parameters.bins)?))
+pub fn aam(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
+    Ok(aam_of(&Information::new(data, parameters.bins)?))
 }
 
 /// [`aam`] from mutual information that is known already.
@@ -183,28 +171,24 @@ pub fn aam_of(information: &Information) -> f64 {
 /// DCIMIG = sum over factors k of max { gap_i : unit i knows k best } / sum over k of H(v_k)
 /// ```
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. With a single factor the second largest is 0.
 /// * Reference: Sepliarskaia et al. 2019, How to not measure disentanglement (as 3CharM).
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, dcimig};
 ///
 /// let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
-/// assert!((dcimig(codes.view(), factors.view(), &HistogramParameters::default())? - 1.0).abs() < 1e-12);
+/// assert!((dcimig(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters::default())? - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn dcimig(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<f64> {
-    Ok(dcimig_of(&Information::new(codes, factors, parameters.bins)?))
+pub fn dcimig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
+    Ok(dcimig_of(&Information::new(data, parameters.bins)?))
 }
 
 /// [`dcimig`] from mutual information that is known already.

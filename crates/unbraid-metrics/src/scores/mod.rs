@@ -47,4 +47,4 @@ pub use mutual_info_score::mutual_info_score;
 pub use posterior_kl::kl_per_unit;
 pub use rmig::{Rmig, RmigParameters, rmig};
 pub use sap::{Sap, SapParameters, SapPredictor, sap, sap_continuous};
-pub use udr::{ModelCodes, Similarity, Udr, UdrParameters, udr};
+pub use udr::{Similarity, Udr, UdrParameters, udr};

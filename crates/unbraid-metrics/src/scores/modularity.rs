@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::information::Information;
 use crate::numeric::mean;
 use crate::scores::mig::HistogramParameters;
+use crate::views::Labelled;
 use ndarray::{ArrayView1, ArrayView2};
 
 /// Modularity: does each unit know at most one factor?
@@ -14,28 +15,24 @@ use ndarray::{ArrayView1, ArrayView2};
 /// with m the mutual information in nats and K the number of factors. A unit that knows nothing at all scores 0; one
 /// that is nearly dead has only the bias of the estimate, and contributes noise.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. With a single factor, units that know it score 1.
 /// * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, modularity};
 ///
 /// let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
-/// assert_eq!(modularity(codes.view(), factors.view(), &HistogramParameters::default())?, 1.0);
+/// assert_eq!(modularity(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters::default())?, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn modularity(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<f64> {
-    Ok(modularity_of(Information::new(codes, factors, parameters.bins)?.matrix.view()))
+pub fn modularity(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
+    Ok(modularity_of(Information::new(data, parameters.bins)?.matrix.view()))
 }
 
 /// [`modularity`] from a matrix of mutual information, \[units, factors\].

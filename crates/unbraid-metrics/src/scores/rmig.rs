@@ -1,11 +1,12 @@
 //! The robust mutual information gap.
 
 use super::mig::gaps;
-use super::posterior_kl::check_posteriors_and_factors;
+use crate::classes::Classes;
 use crate::error::Result;
-use crate::input::{self, Classes};
+use crate::information::check_bins;
 use crate::numeric::entropy_of_counts;
-use ndarray::{Array2, ArrayView2};
+use crate::views::LabelledPosteriors;
+use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -44,46 +45,42 @@ pub struct Rmig {
 /// that the model does not use has the same distribution for every point and so no information at all, where binned means
 /// still show some.
 ///
-/// * Shapes: `means` and `log_variances` \[n, units\] of Gaussian posteriors, `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. Factors with one value are left out.
 /// * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations; divided by the
 ///   factor's entropy like MIG.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or `bins` is below 2.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::{RmigParameters, rmig};
+/// use unbraid_metrics::{LabelledPosteriors, scores::{RmigParameters, rmig}};
 ///
 /// let means = array![[-9.0, 0.1], [-9.0, 0.0], [9.0, 0.0], [9.0, 0.1]];
 /// let log_variances = array![[-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0]];
-/// let score = rmig(means.view(), log_variances.view(), array![[0], [0], [1], [1]].view(), &Default::default())?;
+/// let factors = array![[0], [0], [1], [1]];
+/// let data = LabelledPosteriors::new(means.view(), log_variances.view(), factors.view())?;
+/// let score = rmig(&data, &RmigParameters::default())?;
 /// assert!((score.value - 1.0).abs() < 1e-9);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn rmig(
-    means: ArrayView2<'_, f64>,
-    log_variances: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &RmigParameters,
-) -> Result<Rmig> {
-    input::check_bins(parameters.bins)?;
-    let classes = check_posteriors_and_factors(means, log_variances, factors)?;
+pub fn rmig(data: &LabelledPosteriors<'_>, parameters: &RmigParameters) -> Result<Rmig> {
+    check_bins(parameters.bins)?;
+    let (means, log_variances, classes) = (data.means(), data.log_variances(), data.labelled().classes());
     let rows: Vec<Vec<f64>> = (0..means.ncols())
         .into_par_iter()
         .map(|unit| {
             let joints = joint_distributions(
                 &means.column(unit).to_vec(),
                 &log_variances.column(unit).to_vec(),
-                &classes,
+                classes,
                 parameters.bins,
             );
             joints.iter().map(|joint| information(joint, parameters.bins)).collect()
         })
         .collect();
     let matrix = Array2::from_shape_fn((means.ncols(), classes.len()), |(unit, factor)| rows[unit][factor]);
-    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.counts())).collect();
+    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.sizes())).collect();
     let (value, per_factor) = gaps(&matrix, &entropies);
     Ok(Rmig { value, per_factor, mutual_information: matrix })
 }
@@ -118,7 +115,7 @@ fn joint_distributions(
             below = up_to;
         }
         for (joint, classes) in joints.iter_mut().zip(classes) {
-            let target = &mut joint[classes.of_row[row] as usize * bins..][..bins];
+            let target = &mut joint[classes.labels()[row] as usize * bins..][..bins];
             for (target, mass) in target[first..=last].iter_mut().zip(&masses[first..=last]) {
                 *target += mass;
             }

@@ -2,12 +2,13 @@
 
 use super::sap_groups::{correlated_groups, multiple_r_squared};
 use super::sap_threshold::balanced_threshold_accuracy;
+use crate::classes::Classes;
 use crate::correlation::pearson_columns;
 use crate::error::{MetricsError, Result};
-use crate::input::{self, Classes, TrainTest};
 use crate::learners::{LinearSvm, SvmParameters};
 use crate::numeric::{is_constant, mean, top_two};
 use crate::scores::dci::accuracy;
+use crate::views::{Labelled, TrainTest};
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,7 @@ pub struct Sap {
 ///   as in Locatello et al. 2019.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -75,23 +76,16 @@ pub struct Sap {
 ///
 /// let codes = array![[-1.0, 0.2], [-1.0, 0.1], [1.0, 0.2], [1.0, 0.1]];
 /// let factors = array![[0], [0], [1], [1]];
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// let parameters = SapParameters { predictor: SapPredictor::Threshold, ..Default::default() };
 /// assert_eq!(sap(&data, &parameters)?.value, 0.5);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<Sap> {
-    data.check()?;
-    let classes = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &classes)?;
-    let groups = groups_of(data.codes_train, parameters.group_above)?;
+    let classes = data.train().classes();
+    let groups = groups_of(data.codes_train(), parameters.group_above)?;
     let matrix = match &parameters.predictor {
-        SapPredictor::Svm(svm) => svm_matrix(data, &classes, &groups, svm)?,
+        SapPredictor::Svm(svm) => svm_matrix(data, classes, &groups, svm)?,
         SapPredictor::Threshold => threshold_matrix(data, &groups),
     };
     let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
@@ -110,28 +104,23 @@ pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<Sap> {
 /// * Reference: Kumar et al. 2018, section 3.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if `group_above` is not in 0 to 1.
+/// If `group_above` is not in 0 to 1.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::sap_continuous;
+/// use unbraid_metrics::{Labelled, scores::sap_continuous};
 ///
 /// let codes = array![[0.0, 1.0], [2.0, -1.0], [4.0, -1.0], [6.0, 1.0]];
-/// let score = sap_continuous(codes.view(), array![[0], [1], [2], [3]].view(), None)?;
+/// let factors = array![[0], [1], [2], [3]];
+/// let score = sap_continuous(&Labelled::new(codes.view(), factors.view())?, None)?;
 /// assert!((score.value - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn sap_continuous(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    group_above: Option<f64>,
-) -> Result<Sap> {
+pub fn sap_continuous(data: &Labelled<'_>, group_above: Option<f64>) -> Result<Sap> {
     const DEAD: f64 = 1e-12;
-    input::check(codes, factors)?;
-    let classes = Classes::of_factors(factors);
-    input::check_varies("factors", &classes)?;
+    let codes = data.codes();
     let groups = groups_of(codes, group_above)?;
-    let targets = factors.mapv(|value| value as f64);
+    let targets = data.factors().mapv(|value| value as f64);
     let alive: Vec<bool> = codes.columns().into_iter().map(|column| column.var(1.0) > DEAD).collect();
     let matrix = if groups.len() == codes.ncols() {
         let mut matrix = pearson_columns(codes, targets.view()).mapv(|correlation| correlation * correlation);
@@ -148,7 +137,7 @@ pub fn sap_continuous(
             multiple_r_squared(codes.select(Axis(1), &living[group]).view(), targets.column(factor))
         })
     };
-    let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
+    let varies: Vec<bool> = data.classes().iter().map(Classes::varies).collect();
     Ok(Sap::from_matrix(matrix, groups, &varies))
 }
 
@@ -185,14 +174,14 @@ fn svm_matrix(
 ) -> Result<Array2<f64>> {
     let truth: Vec<Vec<Option<u32>>> = classes
         .iter()
-        .zip(data.factors_test.columns())
-        .map(|(classes, column)| classes.of_other(column))
+        .zip(data.factors_test().columns())
+        .map(|(classes, column)| classes.labels_of(column))
         .collect();
     let rows: Vec<Vec<f64>> = groups
         .par_iter()
         .map(|group| {
-            let test = data.codes_test.select(Axis(1), group);
-            let train = data.codes_train.select(Axis(1), group);
+            let test = data.codes_test().select(Axis(1), group);
+            let train = data.codes_train().select(Axis(1), group);
             classes
                 .iter()
                 .zip(&truth)
@@ -211,11 +200,11 @@ fn svm_matrix(
 }
 
 fn threshold_matrix(data: &TrainTest<'_>, groups: &[Vec<usize>]) -> Array2<f64> {
-    let classes = Classes::of_factors(data.factors_test);
-    let units: Vec<Vec<f64>> = (0..data.codes_test.ncols())
+    let classes = Classes::of_factors(data.factors_test());
+    let units: Vec<Vec<f64>> = (0..data.codes_test().ncols())
         .into_par_iter()
         .map(|unit| {
-            let values = data.codes_test.column(unit).to_vec();
+            let values = data.codes_test().column(unit).to_vec();
             let dead = is_constant(values.iter().copied());
             let score = |classes| if dead { 0.0 } else { balanced_threshold_accuracy(&values, classes) };
             classes.iter().map(score).collect()

@@ -4,6 +4,7 @@ use ndarray::{Array2, ArrayView2};
 use serde_json::Value;
 use std::path::PathBuf;
 use unbraid_data::formats::npz::Npz;
+use unbraid_metrics::{Labelled, TrainTest};
 
 /// The two published models.
 pub(crate) const MODELS: [&str; 2] = ["VAE", "btcvae"];
@@ -44,13 +45,13 @@ pub(crate) fn load(model: &str) -> Golden {
 }
 
 impl Golden {
-    pub(crate) fn train_test(&self) -> unbraid_metrics::TrainTest<'_> {
-        unbraid_metrics::TrainTest {
-            codes_train: self.codes_train.view(),
-            factors_train: self.factors_train.view(),
-            codes_test: self.codes_test.view(),
-            factors_test: self.factors_test.view(),
-        }
+    pub(crate) fn train_test(&self) -> TrainTest<'_> {
+        let test = (self.codes_test.view(), self.factors_test.view());
+        TrainTest::new(self.codes_train.view(), self.factors_train.view(), test.0, test.1).unwrap()
+    }
+
+    pub(crate) fn labelled(&self) -> Labelled<'_> {
+        Labelled::new(self.codes_train.view(), self.factors_train.view()).unwrap()
     }
 
     pub(crate) fn number(&self, key: &str) -> f64 {

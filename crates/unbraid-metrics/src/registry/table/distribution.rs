@@ -13,7 +13,7 @@ pub(super) const GAUSSIAN_TOTAL_CORRELATION: Metric = Metric {
     range: (0.0, f64::INFINITY),
     needs: CODES,
     run: |input| {
-        let value = scores::gaussian_total_correlation(input.codes.codes_train.view())?;
+        let value = scores::gaussian_total_correlation(&input.codes.train());
         Ok(Outcome::of("gaussian_total_correlation", value))
     },
     ..BASE
@@ -27,7 +27,7 @@ pub(super) const GAUSSIAN_WASSERSTEIN_CORRELATION: Metric = Metric {
     range: (0.0, f64::INFINITY),
     needs: CODES,
     run: |input| {
-        let found = scores::gaussian_wasserstein_correlation(input.codes.codes_train.view())?;
+        let found = scores::gaussian_wasserstein_correlation(&input.codes.train());
         Ok(Outcome::of("gaussian_wasserstein_correlation", found.value)
             .value("gaussian_wasserstein_correlation_norm", found.normalised))
     },
@@ -40,7 +40,7 @@ pub(super) const HOYER: Metric = Metric {
     meaning: "each point uses few of the units",
     direction: Direction::Neither,
     needs: CODES,
-    run: |input| Ok(Outcome::of("hoyer", scores::hoyer(input.codes.codes_train.view())?)),
+    run: |input| Ok(Outcome::of("hoyer", scores::hoyer(&input.codes.train()))),
     ..BASE
 };
 
@@ -52,7 +52,7 @@ pub(super) const KL: Metric = Metric {
     range: (0.0, f64::INFINITY),
     needs: Needs { log_variances: true, ..CODES },
     run: |input| {
-        let per_unit = scores::kl_per_unit(input.codes.codes_train.view(), input.log_variances()?)?;
+        let per_unit = scores::kl_per_unit(&input.codes.posteriors()?);
         Ok(Outcome::of("kl", per_unit.iter().sum()).list("kl_per_unit", per_unit))
     },
     ..BASE

@@ -12,8 +12,7 @@ pub(super) const MIG: Metric = Metric {
     meaning: "each factor is known to one unit only (gap in mutual information, binned)",
     parameters: |parameters| json(&parameters.mig),
     run: |input| {
-        let (codes, factors) = input.train();
-        let found = scores::mig(codes, factors, &input.parameters.mig)?;
+        let found = scores::mig(&input.codes.labelled()?, &input.parameters.mig)?;
         Ok(Outcome::of("mig", found.value)
             .list("mig_per_factor", found.per_factor)
             .matrix("mutual_information", found.mutual_information))
@@ -29,9 +28,8 @@ pub(super) const MIG_FULL_DATA: Metric = Metric {
     needs: POSTERIORS,
     parameters: |parameters| json(&parameters.mig_full_data),
     run: |input| {
-        let (codes, factors) = input.train();
         let found =
-            scores::mig_full_data(codes, input.log_variances()?, factors, &input.parameters.mig_full_data)?;
+            scores::mig_full_data(&input.codes.labelled_posteriors()?, &input.parameters.mig_full_data)?;
         Ok(Outcome::of("mig_full_data", found.value)
             .matrix("mutual_information_full_data", found.mutual_information))
     },
@@ -46,8 +44,7 @@ pub(super) const RMIG: Metric = Metric {
     needs: POSTERIORS,
     parameters: |parameters| json(&parameters.rmig),
     run: |input| {
-        let (codes, factors) = input.train();
-        let found = scores::rmig(codes, input.log_variances()?, factors, &input.parameters.rmig)?;
+        let found = scores::rmig(&input.codes.labelled_posteriors()?, &input.parameters.rmig)?;
         Ok(Outcome::of("rmig", found.value).matrix("mutual_information_quantised", found.mutual_information))
     },
     ..BASE
@@ -59,8 +56,7 @@ pub(super) const JEMMIG: Metric = Metric {
     meaning: "as mig, and the best unit knows nothing beyond its factor",
     parameters: |parameters| json(&parameters.jemmig),
     run: |input| {
-        let (codes, factors) = input.train();
-        Ok(Outcome::of("jemmig", scores::jemmig(codes, factors, &input.parameters.jemmig)?))
+        Ok(Outcome::of("jemmig", scores::jemmig(&input.codes.labelled()?, &input.parameters.jemmig)?))
     },
     ..BASE
 };
@@ -71,8 +67,7 @@ pub(super) const MIG_SUP: Metric = Metric {
     meaning: "each unit knows one factor only (gap along the other axis)",
     parameters: |parameters| json(&parameters.mig_sup),
     run: |input| {
-        let (codes, factors) = input.train();
-        Ok(Outcome::of("mig_sup", scores::mig_sup(codes, factors, &input.parameters.mig_sup)?))
+        Ok(Outcome::of("mig_sup", scores::mig_sup(&input.codes.labelled()?, &input.parameters.mig_sup)?))
     },
     ..BASE
 };
@@ -82,10 +77,7 @@ pub(super) const AAM: Metric = Metric {
     keys: &["aam"],
     meaning: "the best unit knows more of a factor than all others together",
     parameters: |parameters| json(&parameters.aam),
-    run: |input| {
-        let (codes, factors) = input.train();
-        Ok(Outcome::of("aam", scores::aam(codes, factors, &input.parameters.aam)?))
-    },
+    run: |input| Ok(Outcome::of("aam", scores::aam(&input.codes.labelled()?, &input.parameters.aam)?)),
     ..BASE
 };
 
@@ -95,8 +87,7 @@ pub(super) const DCIMIG: Metric = Metric {
     meaning: "share of all factor entropy that sits in units which know one factor",
     parameters: |parameters| json(&parameters.dcimig),
     run: |input| {
-        let (codes, factors) = input.train();
-        Ok(Outcome::of("dcimig", scores::dcimig(codes, factors, &input.parameters.dcimig)?))
+        Ok(Outcome::of("dcimig", scores::dcimig(&input.codes.labelled()?, &input.parameters.dcimig)?))
     },
     ..BASE
 };
@@ -107,8 +98,10 @@ pub(super) const MODULARITY: Metric = Metric {
     meaning: "each unit knows at most one factor",
     parameters: |parameters| json(&parameters.modularity),
     run: |input| {
-        let (codes, factors) = input.train();
-        Ok(Outcome::of("modularity", scores::modularity(codes, factors, &input.parameters.modularity)?))
+        Ok(Outcome::of(
+            "modularity",
+            scores::modularity(&input.codes.labelled()?, &input.parameters.modularity)?,
+        ))
     },
     ..BASE
 };
@@ -122,8 +115,7 @@ pub(super) const MUTUAL_INFO_SCORE: Metric = Metric {
     needs: CODES,
     parameters: |parameters| json(&parameters.mutual_info_score),
     run: |input| {
-        let codes = input.codes.codes_train.view();
-        let value = scores::mutual_info_score(codes, &input.parameters.mutual_info_score)?;
+        let value = scores::mutual_info_score(&input.codes.train(), &input.parameters.mutual_info_score)?;
         Ok(Outcome::of("mutual_info_score", value))
     },
     ..BASE

@@ -12,7 +12,7 @@ pub(super) const BETA_VAE_SCORE: Metric = Metric {
     interventional: true,
     parameters: |parameters| json(&parameters.beta_vae_score),
     run: |input| {
-        let found = scores::beta_vae_score(&*input.sampler()?, &input.parameters.beta_vae_score)?;
+        let found = scores::beta_vae_score(input.sampler()?.as_ref(), &input.parameters.beta_vae_score)?;
         Ok(Outcome::of("beta_vae_score", found.value).list("beta_vae_train_accuracy", vec![found.train]))
     },
     ..BASE
@@ -25,7 +25,7 @@ pub(super) const FACTOR_VAE_SCORE: Metric = Metric {
     interventional: true,
     parameters: |parameters| json(&parameters.factor_vae_score),
     run: |input| {
-        let found = scores::factor_vae_score(&*input.sampler()?, &input.parameters.factor_vae_score)?;
+        let found = scores::factor_vae_score(input.sampler()?.as_ref(), &input.parameters.factor_vae_score)?;
         Ok(Outcome::of("factor_vae_score", found.value).list("factor_vae_train_accuracy", vec![found.train]))
     },
     ..BASE
@@ -40,8 +40,7 @@ pub(super) const IRS: Metric = Metric {
     factor_values_are_numbers: true,
     parameters: |parameters| json(&parameters.irs),
     run: |input| {
-        let (codes, factors) = input.train();
-        let found = scores::irs(codes, factors, &input.parameters.irs)?;
+        let found = scores::irs(&input.codes.labelled()?, &input.parameters.irs)?;
         Ok(Outcome::of("irs", found.value).matrix("irs_matrix", found.matrix))
     },
     ..BASE

@@ -4,7 +4,7 @@ use super::{BASE, TEST, json};
 use crate::error::Result;
 use crate::registry::parameters::Parameters;
 use crate::registry::report::Outcome;
-use crate::registry::{Input, Metric, Needs};
+use crate::registry::{Input, Metric, Needs, Requirement};
 use crate::scores;
 
 pub(super) const SAP: Metric = Metric {
@@ -15,7 +15,7 @@ pub(super) const SAP: Metric = Metric {
     needs: TEST,
     parameters: |parameters| json(&parameters.sap),
     run: |input| {
-        let found = scores::sap(&input.codes.train_test(), &input.parameters.sap)?;
+        let found = scores::sap(&input.codes.train_test()?, &input.parameters.sap)?;
         Ok(Outcome::of("sap", found.value).matrix("sap_matrix", found.matrix))
     },
     ..BASE
@@ -29,8 +29,8 @@ pub(super) const SAP_CONTINUOUS: Metric = Metric {
     factor_values_are_numbers: true,
     parameters: |parameters| json(&parameters.sap_continuous),
     run: |input| {
-        let (codes, factors) = input.train();
-        let found = scores::sap_continuous(codes, factors, input.parameters.sap_continuous.group_above)?;
+        let found =
+            scores::sap_continuous(&input.codes.labelled()?, input.parameters.sap_continuous.group_above)?;
         Ok(Outcome::of("sap_continuous", found.value).matrix("sap_continuous_matrix", found.matrix))
     },
     ..BASE
@@ -49,7 +49,7 @@ pub(super) const DCI: Metric = Metric {
     needs: TEST,
     parameters: |parameters| json(&parameters.dci),
     run: |input| {
-        let found = scores::dci(&input.codes.train_test(), &input.parameters.dci)?;
+        let found = scores::dci(&input.codes.train_test()?, &input.parameters.dci)?;
         Ok(Outcome::of("dci_disentanglement", found.disentanglement)
             .value("dci_completeness", found.completeness)
             .value("dci_informativeness_train", found.informativeness_train)
@@ -66,7 +66,7 @@ pub(super) const EXPLICITNESS: Metric = Metric {
     needs: TEST,
     parameters: |parameters| json(&parameters.explicitness),
     run: |input| {
-        let found = scores::explicitness(&input.codes.train_test(), &input.parameters.explicitness)?;
+        let found = scores::explicitness(&input.codes.train_test()?, &input.parameters.explicitness)?;
         Ok(Outcome::of("explicitness", found.value)
             .list("explicitness_train_per_factor", found.per_factor_train)
             .list("explicitness_test_per_factor", found.per_factor_test))
@@ -80,7 +80,7 @@ pub(super) const ATTRIBUTE_ACCURACY: Metric = Metric {
     meaning: "values of factors are recognised along the difference of two means",
     needs: TEST,
     run: |input| {
-        let found = scores::attribute_accuracy(&input.codes.train_test())?;
+        let found = scores::attribute_accuracy(&input.codes.train_test()?);
         Ok(Outcome::of("attribute_accuracy", found.value)
             .list("attribute_accuracy_per_factor", found.per_factor))
     },
@@ -105,7 +105,7 @@ pub(super) const DOWNSTREAM: Metric = Metric {
     by_default: false,
     parameters: |parameters| json(&parameters.downstream),
     run: |input| {
-        let found = scores::downstream(&input.codes.train_test(), &input.parameters.downstream)?;
+        let found = scores::downstream(&input.codes.train_test()?, &input.parameters.downstream)?;
         let mut outcome = Outcome::of("downstream_accuracy", found.value);
         for (labels, accuracy, _) in &found.accuracies {
             outcome = outcome.value(&format!("downstream_accuracy_{labels}"), *accuracy);
@@ -126,7 +126,7 @@ pub(super) const DOWNSTREAM_LOGISTIC: Metric = Metric {
     by_default: false,
     parameters: |parameters| json(&logistic(parameters)),
     run: |input| {
-        let found = scores::downstream(&input.codes.train_test(), &logistic(&input.parameters))?;
+        let found = scores::downstream(&input.codes.train_test()?, &logistic(&input.parameters))?;
         let mut outcome = Outcome::of("downstream_logistic_accuracy", found.value);
         for (labels, accuracy, _) in &found.accuracies {
             outcome = outcome.value(&format!("downstream_logistic_accuracy_{labels}"), *accuracy);
@@ -148,15 +148,15 @@ fn logistic(parameters: &Parameters) -> scores::DownstreamParameters {
 }
 
 fn run_cluster_accuracy(input: &Input<'_>) -> Result<Outcome> {
-    let (train, test) = input.clusters()?;
-    let codes = input.codes;
-    let classes = crate::Classes::of_factors(codes.factors_train.view());
-    crate::input::check_varies("factors_train", &classes)?;
-    let mut matrix = ndarray::Array2::zeros((train.ncols(), codes.factors()));
+    let data = input.codes.train_test()?;
+    let missing = crate::MetricsError::Missing { missing: Requirement::Clusters };
+    let (train, test) = input.codes.clusters().ok_or(missing)?;
+    let classes = data.train().classes();
+    let mut matrix = ndarray::Array2::zeros((train.ncols(), classes.len()));
     for ((unit, factor), entry) in matrix.indexed_iter_mut() {
         *entry = scores::cluster_accuracy(
-            (train.column(unit), codes.factors_train.column(factor)),
-            (test.column(unit), codes.factors_test.column(factor)),
+            (train.column(unit), data.factors_train().column(factor)),
+            (test.column(unit), data.factors_test().column(factor)),
             &input.parameters.cluster_accuracy,
         )?;
     }
