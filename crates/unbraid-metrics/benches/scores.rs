@@ -17,11 +17,10 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use unbraid_metrics::registry::{self, Options};
 use unbraid_metrics::scores::{
     HistogramParameters, gaussian_total_correlation, mig, modularity, mutual_info_score,
 };
-use unbraid_metrics::{Codes, Labelled, Unlabelled, random};
+use unbraid_metrics::{Codes, Labelled, Options, Unlabelled, random, registry};
 
 /// What scikit-learn's script calls the learner of a metric.
 const LEARNERS: [(&str, &str); 3] =
@@ -68,7 +67,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         .and_then(|codes| codes.with_log_variances(golden.log_variance_train))
         .map_err(|error| error.to_string())?;
     let names: Vec<String> = if arguments.metrics.is_empty() {
-        registry::applicable(&codes).iter().map(|metric| metric.name.to_owned()).collect()
+        registry::applicable(&codes).iter().map(|metric| metric.name.clone()).collect()
     } else {
         arguments.metrics.clone()
     };

@@ -2,7 +2,7 @@
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::registry::Requirement;
+use crate::metric::Requirement;
 use crate::views::{
     Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled, check_codes, check_factors,
     check_length, check_log_variances, check_train_test,

@@ -1,6 +1,6 @@
 //! Why a score could not be computed.
 
-use crate::registry::Requirement;
+use crate::metric::Requirement;
 
 /// Result of everything in this crate that can fail.
 pub type Result<T, E = MetricsError> = std::result::Result<T, E>;
@@ -104,12 +104,44 @@ pub enum MetricsError {
         /// All names that exist.
         known: Vec<String>,
     },
+    /// A metric cannot be registered, because one of its names or keys is taken.
+    #[error("metric `{metric}`: `{taken}` already belongs to the metric `{owner}`")]
+    AlreadyRegistered {
+        /// The metric that was to be registered.
+        metric: String,
+        /// Its name, alias or key that is taken.
+        taken: String,
+        /// The metric that has it.
+        owner: String,
+    },
+    /// A metric cannot be registered, because its description lists no number.
+    #[error("metric `{metric}`: found no number in its description, expected at least one")]
+    NoNumbers {
+        /// The metric.
+        metric: String,
+    },
+    /// A metric from outside this crate failed for a reason of its own.
+    #[error("metric `{metric}` failed")]
+    Failed {
+        /// The metric.
+        metric: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
 }
 
 impl MetricsError {
     /// A parameter that is out of range.
     pub fn parameter(name: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
         Self::Parameter { name: name.into(), found: found.to_string(), expected: expected.into() }
+    }
+
+    /// A metric of your own that failed for a reason that this crate does not know.
+    pub fn failed(
+        metric: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Failed { metric: metric.into(), source: source.into() }
     }
 }
 
@@ -128,6 +160,14 @@ fn hint(nearest: Option<&str>, known: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn a_cause_is_in_the_chain_and_not_in_the_message() {
+        let error = MetricsError::failed("mine", "the model is gone");
+        assert_eq!(error.to_string(), "metric `mine` failed");
+        assert_eq!(error.source().unwrap().to_string(), "the model is gone");
+    }
 
     #[test]
     fn counts_have_a_singular() {

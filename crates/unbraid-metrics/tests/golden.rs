@@ -3,9 +3,9 @@
 use crate::common::{MODELS, assert_close, assert_matrix_close, load};
 use unbraid_metrics::learners::LogisticParameters;
 use unbraid_metrics::scores::{
-    DciParameters, HistogramParameters, IrsParameters, SapParameters, dci, explicitness,
-    gaussian_total_correlation, gaussian_wasserstein_correlation, irs, kl_per_unit, mig, modularity,
-    mutual_info_score, sap, sap_continuous,
+    DciParameters, HistogramParameters, IrsParameters, SapContinuousParameters, SapParameters, dci,
+    explicitness, gaussian_total_correlation, gaussian_wasserstein_correlation, irs, kl_per_unit, mig,
+    modularity, mutual_info_score, sap, sap_continuous,
 };
 use unbraid_metrics::{Posteriors, Unlabelled};
 
@@ -89,7 +89,7 @@ fn disentanglement_completeness_informativeness() {
 fn separated_attribute_predictability() {
     for model in MODELS {
         let golden = load(model);
-        let found = sap_continuous(&golden.labelled(), None).unwrap();
+        let found = sap_continuous(&golden.labelled(), &SapContinuousParameters::default()).unwrap();
         let key = "sap_continuous_matrix";
         assert_matrix_close(&format!("{model} {key}"), found.matrix.view(), &golden.matrix(key), 1e-6);
         assert_close(&format!("{model} sap_continuous"), found.value, golden.number("sap_continuous"), 1e-6);

@@ -5,10 +5,10 @@ use ndarray::{Array2, Axis, concatenate};
 use rand::RngExt;
 use unbraid_metrics::random::{Generator, generator};
 use unbraid_metrics::scores::{
-    BetaVaeParameters, DciLearner, DciParameters, DifferenceClassifier, FactorVaeParameters,
-    FullDataParameters, GroupedRows, HistogramParameters, InterventionSampler, IrsParameters, RmigParameters,
-    SapParameters, SapPredictor, beta_vae_score, dci, factor_vae_score, irs, mig, mig_full_data, modularity,
-    rmig, sap, sap_continuous,
+    BetaVaeParameters, DciLearner, DciParameters, DifferenceClassifier, FactorVaeParameters, GroupedRows,
+    HistogramParameters, InterventionSampler, IrsParameters, MigFullDataParameters, RmigParameters,
+    SapContinuousParameters, SapParameters, SapPredictor, beta_vae_score, dci, factor_vae_score, irs, mig,
+    mig_full_data, modularity, rmig, sap, sap_continuous,
 };
 use unbraid_metrics::{Labelled, LabelledPosteriors, TrainTest};
 
@@ -40,7 +40,7 @@ fn full_data_information_of_gaussian_posteriors() {
     );
     let log_variances = Array2::zeros((rows, 2));
     let data = LabelledPosteriors::new(means.view(), log_variances.view(), factors.view()).unwrap();
-    let found = mig_full_data(&data, &FullDataParameters::default()).unwrap();
+    let found = mig_full_data(&data, &MigFullDataParameters::default()).unwrap();
     // The information density has a deviation of about 0.5 nats: 10,000 samples leave an error of 0.005.
     assert!(
         (found.mutual_information[[0, 0]] - expected).abs() < 0.02,
@@ -192,7 +192,7 @@ fn sanity_of_the_identity_code() {
     assert!(mig(&data, &histogram).unwrap().value >= 0.9);
     assert!(modularity(&data, &histogram).unwrap() >= 0.9);
     assert!(irs(&data, &IrsParameters::default()).unwrap().value >= 0.9);
-    assert!(sap_continuous(&data, None).unwrap().value >= 0.9);
+    assert!(sap_continuous(&data, &SapContinuousParameters::default()).unwrap().value >= 0.9);
     let sampler = GroupedRows::new(&data);
     let beta = BetaVaeParameters { train_points: 1000, test_points: 500, ..Default::default() };
     assert!(beta_vae_score(&sampler, &beta).unwrap().value >= 0.9);
@@ -207,7 +207,7 @@ fn sanity_of_the_zero_code() {
     let data = Labelled::new(codes.view(), factors.view()).unwrap();
     assert!(mig(&data, &HistogramParameters::default()).unwrap().value <= 0.2);
     assert!(irs(&data, &IrsParameters::default()).unwrap().value <= 0.1);
-    assert!(sap_continuous(&data, None).unwrap().value <= 0.2);
+    assert!(sap_continuous(&data, &SapContinuousParameters::default()).unwrap().value <= 0.2);
     let sampler = GroupedRows::new(&data);
     let factor = FactorVaeParameters { train_points: 1000, test_points: 500, ..Default::default() };
     assert!(factor_vae_score(&sampler, &factor).unwrap().value <= 0.2);
@@ -221,9 +221,9 @@ fn sanity_of_the_duplicated_code() {
     let histogram = HistogramParameters::default();
     assert!(mig(&data, &histogram).unwrap().value <= 0.1);
     assert!(modularity(&data, &histogram).unwrap() >= 0.9);
-    assert!(sap_continuous(&data, None).unwrap().value <= 0.2);
+    assert!(sap_continuous(&data, &SapContinuousParameters::default()).unwrap().value <= 0.2);
     // Kumar's remedy: correlated units count as one.
-    assert!(sap_continuous(&data, Some(0.9)).unwrap().value >= 0.9);
+    assert!(sap_continuous(&data, &SapContinuousParameters { group_above: Some(0.9) }).unwrap().value >= 0.9);
 }
 
 /// The options of SAP and DCI on codes with a unit for each of two factors and a copy of the first.

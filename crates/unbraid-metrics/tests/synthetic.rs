@@ -3,10 +3,12 @@
 use ndarray::{Array2, Axis};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
-use unbraid_metrics::Codes;
 use unbraid_metrics::random::generator;
-use unbraid_metrics::registry::{self, Options, Parameters, Report};
-use unbraid_metrics::scores::DownstreamParameters;
+use unbraid_metrics::scores::{
+    BetaVaeParameters, BetaVaeScore, Downstream, FactorVaeParameters, FactorVaeScore, MigFullData,
+    MigFullDataParameters,
+};
+use unbraid_metrics::{Codes, Metric, Options, Registry, Report, registry};
 
 /// Sizes of the factors; the last has fewer values than any metric has bins.
 pub(crate) const SIZES: [usize; 3] = [3, 5, 8];
@@ -84,23 +86,32 @@ pub(crate) fn nearly_perfect() -> Arrays {
     })
 }
 
-/// Fewer points than in publications, so that the whole registry runs in seconds.
-pub(crate) fn parameters() -> Parameters {
-    let mut parameters = Parameters::default();
-    parameters.beta_vae_score.train_points = 1000;
-    parameters.beta_vae_score.test_points = 500;
-    parameters.factor_vae_score.train_points = 1000;
-    parameters.factor_vae_score.test_points = 500;
-    parameters.mig_full_data.samples = 300;
-    parameters.downstream = DownstreamParameters { labels: vec![10, 100], ..Default::default() };
-    parameters
+/// The built-in metrics with fewer points than in publications, so that all of them run in seconds.
+pub(crate) fn quick_registry(train_points: usize, test_points: usize) -> Registry {
+    let beta_vae = BetaVaeParameters { train_points, test_points, ..Default::default() };
+    let factor_vae = FactorVaeParameters { train_points, test_points, ..Default::default() };
+    let mig_full_data = MigFullDataParameters { samples: 300, ..Default::default() };
+    let mut downstream = [Downstream::default(), Downstream::logistic()];
+    downstream.iter_mut().for_each(|metric| metric.parameters.labels = vec![10, 100]);
+    let [boosting, logistic] = downstream;
+    let mut registry = Registry::builtin();
+    let metrics: [Box<dyn Metric>; 5] = [
+        Box::new(BetaVaeScore { parameters: beta_vae }),
+        Box::new(FactorVaeScore { parameters: factor_vae }),
+        Box::new(MigFullData { parameters: mig_full_data }),
+        Box::new(boosting),
+        Box::new(logistic),
+    ];
+    for metric in metrics {
+        registry.replace(metric).unwrap();
+    }
+    registry
 }
 
 pub(crate) fn run(arrays: &Arrays) -> Report {
-    let parameters = parameters();
-    let options = Options { parameters: Some(&parameters), ..Default::default() };
-    let names: Vec<&str> = registry::metrics().iter().map(|metric| metric.name).collect();
-    let report = registry::run(&names, &arrays.check().unwrap(), &options).unwrap();
+    let registry = quick_registry(1000, 500);
+    let names: Vec<&str> = registry.iter().map(|metric| metric.name.as_str()).collect();
+    let report = registry.run(&names, &arrays.check().unwrap(), &Options::default()).unwrap();
     assert_all_sound(&report);
     report
 }
@@ -108,17 +119,17 @@ pub(crate) fn run(arrays: &Arrays) -> Report {
 /// Never NaN, never infinite, never outside the range that the table promises.
 pub(crate) fn assert_all_sound(report: &Report) {
     for score in &report.scores {
-        let metric = registry::find(score.name).unwrap();
-        for (key, value) in &score.outcome.values {
+        let metric = registry::find(&score.name).unwrap();
+        for (key, value) in score.values.numbers() {
             assert!(value.is_finite(), "{key} is {value}");
             assert!(*value >= metric.range.0 - 1e-12, "{key} is {value}, below {}", metric.range.0);
             // Efficiency is a ratio of accuracies and may exceed 1.
             assert!(*value <= metric.range.1 + 1e-9 || key.contains("efficiency"), "{key} is {value}");
         }
-        for (key, matrix) in &score.outcome.matrices {
+        for (key, matrix) in score.values.matrices() {
             assert!(matrix.iter().all(|value| value.is_finite()), "{key}");
         }
-        for (key, list) in &score.outcome.lists {
+        for (key, list) in score.values.lists() {
             assert!(list.iter().all(|value| value.is_finite()), "{key}");
         }
     }

@@ -23,6 +23,12 @@ use crate::error::{MetricsError, Result};
 use crate::views::check_length;
 use ndarray::ArrayView2;
 
+/// The share of rows whose class was predicted; a class that is not known is never predicted.
+pub(crate) fn accuracy(predicted: &[u32], truth: &[Option<u32>]) -> f64 {
+    let hits = predicted.iter().zip(truth).filter(|(predicted, truth)| Some(**predicted) == **truth).count();
+    hits as f64 / truth.len().max(1) as f64
+}
+
 /// What every classifier asks of its training data.
 fn check_fit(features: ArrayView2<'_, f64>, classes: &Classes) -> Result<()> {
     for (what, found) in [("row", features.nrows()), ("column", features.ncols())] {

@@ -1,20 +1,24 @@
 //! Attribute accuracy by the difference of means.
 
 use crate::classes::Classes;
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::mean;
+use crate::report::ScoreValues;
 use crate::views::TrainTest;
 use rayon::prelude::*;
 
-/// What [`attribute_accuracy`] found.
+/// What [`attribute_accuracy`] computes.
 #[derive(Clone, Debug)]
-pub struct AttributeAccuracy {
+pub struct AttributeAccuracyValues {
     /// The mean over attributes of the accuracy on the test points.
     pub value: f64,
     /// The mean over the attributes of each factor; 0 for a factor that does not vary.
     pub per_factor: Vec<f64>,
 }
 
-/// Attribute accuracy: how far does the simplest classifier get, the direction between the means of two classes?
+/// Attribute accuracy: how accurate is a classifier along the difference between the means of two classes?
 ///
 /// ```text
 /// w = mean of z where the attribute holds - mean of z where it does not
@@ -27,6 +31,7 @@ pub struct AttributeAccuracy {
 ///
 /// * Range: 0 to 1, higher is better. Not balanced: always saying "no" reaches the share of the larger class.
 /// * Reference: Kumar et al. 2018, table 2.
+/// * See also: [`explicitness`](super::explicitness), with a fitted linear classifier; [`downstream`](super::downstream).
 ///
 /// ```
 /// use ndarray::array;
@@ -38,7 +43,7 @@ pub struct AttributeAccuracy {
 /// assert_eq!(attribute_accuracy(&data).value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracy {
+pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracyValues {
     let factors = data.train().classes();
     let per_factor: Vec<f64> = factors
         .par_iter()
@@ -63,7 +68,7 @@ pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracy {
         .filter(|(_, classes)| classes.varies())
         .map(|(value, _)| *value)
         .collect();
-    AttributeAccuracy { value: mean(&varying), per_factor }
+    AttributeAccuracyValues { value: mean(&varying), per_factor }
 }
 
 /// The accuracy for one value against the rest.
@@ -112,6 +117,25 @@ fn hinge_bias(projections: &[f64], positive: &[bool]) -> f64 {
         (Some(below), Some(above)) => below / 2.0 + above / 2.0,
         (Some(only), None) | (None, Some(only)) => *only,
         (None, None) => 0.0,
+    }
+}
+
+/// The metric `attribute_accuracy`; see [`attribute_accuracy`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AttributeAccuracy;
+
+impl Metric for AttributeAccuracy {
+    fn description(&self) -> Description {
+        let meaning = "factor values are classified along the difference of two class means";
+        Description::new("attribute_accuracy", meaning)
+            .number("attribute_accuracy", "attribute accuracy")
+            .needs(Needs::TEST_POINTS)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let found = attribute_accuracy(&codes.train_test()?);
+        Ok(ScoreValues::new("attribute_accuracy", found.value)
+            .with_list("attribute_accuracy_per_factor", found.per_factor))
     }
 }
 

@@ -1,14 +1,17 @@
 //! The BetaVAE score, also known as Z-diff.
 
-use super::interventions::InterventionSampler;
+use super::interventions::{Accuracies, InterventionSampler, check_counts};
 use crate::classes::Classes;
-use crate::error::{MetricsError, Result};
-use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters};
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters, accuracy};
+use crate::metric::{Description, Metric, Options, json};
 use crate::random::{self, below};
-use crate::scores::dci::accuracy;
+use crate::report::ScoreValues;
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The classifier of [`beta_vae_score`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,11 +37,11 @@ pub struct BetaVaeParameters {
     pub batch_size: usize,
     /// Points that the classifier is fitted to.
     pub train_points: usize,
-    /// Points that it is judged on.
+    /// Points that it is tested on.
     pub test_points: usize,
     /// The classifier.
     pub classifier: DifferenceClassifier,
-    /// Draws everything.
+    /// Seeds everything that is drawn.
     pub seed: u64,
 }
 
@@ -54,16 +57,22 @@ impl Default for BetaVaeParameters {
     }
 }
 
-/// What an interventional score found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Accuracies {
-    /// The score: accuracy on fresh points.
-    pub value: f64,
-    /// Accuracy on the points that the classifier was made from.
-    pub train: f64,
+impl BetaVaeParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        match &mut self.classifier {
+            // Its solution does not depend on chance.
+            DifferenceClassifier::Logistic(_) => {}
+            DifferenceClassifier::Svm(svm) => svm.seed = seed,
+        }
+        self
+    }
 }
 
-/// BetaVAE score: can a linear classifier tell which factor two points share, from how far apart their units are?
+/// BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the distances between
+/// their units?
 ///
 /// ```text
 /// point:  factor k at random; mean over pairs that share k of |z - z'|, one number for each unit; label k
@@ -73,6 +82,7 @@ pub struct Accuracies {
 /// * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
 /// * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
 /// * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019.
+/// * See also: [`factor_vae_score`](super::factor_vae_score), which needs no fitted classifier and is harder to satisfy.
 ///
 /// # Errors
 /// If a parameter is out of range.
@@ -116,6 +126,35 @@ pub fn beta_vae_score(
     })
 }
 
+/// The metric `beta_vae_score`; see [`beta_vae_score`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BetaVaeScore {
+    /// Its parameters.
+    pub parameters: BetaVaeParameters,
+}
+
+impl Metric for BetaVaeScore {
+    fn description(&self) -> Description {
+        let meaning =
+            "a linear classifier tells which factor two points share from the distances between their units";
+        Description::new("beta_vae_score", meaning)
+            .number("beta_vae_score", "BetaVAE score")
+            .alias("z_diff")
+            .interventional()
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let parameters = self.parameters.clone().with_seed(options.seed);
+        let found = beta_vae_score(options.sampler_for(codes)?.as_ref(), &parameters)?;
+        Ok(ScoreValues::new("beta_vae_score", found.value)
+            .with_list("beta_vae_train_accuracy", vec![found.train]))
+    }
+}
+
 /// Points for the classifier and the factors that they were made with. Each point has a generator of its own.
 fn differences(
     sampler: &dyn InterventionSampler,
@@ -146,16 +185,4 @@ fn differences(
         .collect();
     let features = Array2::from_shape_fn((points, units), |(point, unit)| drawn[point].1[unit]);
     (features, drawn.iter().map(|(factor, _)| *factor).collect())
-}
-
-/// Refuses numbers of points that cannot be right.
-pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
-    for (name, value, least) in
-        [("batch_size", batch_size, 1), ("train_points", train_points, 1), ("test_points", test_points, 1)]
-    {
-        if value < least {
-            return Err(MetricsError::parameter(name, value, format!("at least {least}")));
-        }
-    }
-    Ok(())
 }

@@ -1,15 +1,20 @@
 //! Accuracy of downstream prediction from few and many labels.
 
 use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::learners::{BoostingParameters, GradientBoosting, LogisticCvParameters, LogisticRegressionCv};
+use crate::learners::{
+    BoostingParameters, GradientBoosting, LogisticCvParameters, LogisticRegressionCv, accuracy,
+};
+use crate::metric::{Description, Metric, Needs, Options, json};
 use crate::numeric::mean;
 use crate::random;
-use crate::scores::dci::accuracy;
+use crate::report::ScoreValues;
 use crate::views::TrainTest;
 use ndarray::Axis;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The learner of [`downstream`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,9 +57,23 @@ impl Default for DownstreamParameters {
     }
 }
 
-/// What [`downstream`] found.
+impl DownstreamParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        match &mut self.learner {
+            DownstreamLearner::Boosting(boosting) => boosting.seed = seed,
+            // Its solution does not depend on chance.
+            DownstreamLearner::Logistic(_) => {}
+        }
+        self
+    }
+}
+
+/// What [`downstream`] computes.
 #[derive(Clone, Debug)]
-pub struct Downstream {
+pub struct DownstreamValues {
     /// The score: the accuracy with the most labels.
     pub value: f64,
     /// For each number of labels: the mean accuracy over factors, and that of each factor that varies.
@@ -63,7 +82,7 @@ pub struct Downstream {
     pub sample_efficiency: Option<f64>,
 }
 
-/// Downstream accuracy: how well are factors predicted from codes, given few or many labels?
+/// Downstream accuracy: how accurately are factors predicted from codes, given few or many labels?
 ///
 /// For each number of labels, that many training points are drawn without replacement, a classifier is fitted for each
 /// factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
@@ -73,6 +92,8 @@ pub struct Downstream {
 /// * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
 ///   points are used.
 /// * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+/// * See also: the informativeness of [`dci`](super::dci), which is the accuracy with all labels;
+///   [`explicitness`](super::explicitness).
 ///
 /// # Errors
 /// If a parameter is out of range.
@@ -89,7 +110,7 @@ pub struct Downstream {
 /// assert_eq!(downstream(&data, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Result<Downstream> {
+pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Result<DownstreamValues> {
     if parameters.labels.is_empty() || parameters.labels.contains(&0) {
         let found = format!("{:?}", parameters.labels);
         return Err(MetricsError::parameter("labels", found, "at least one number, all positive"));
@@ -114,7 +135,71 @@ pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Re
     let of = |labels: usize| accuracies.iter().find(|entry| entry.0 == labels).map(|entry| entry.1);
     let sample_efficiency =
         of(100).zip(of(10_000)).filter(|(_, many)| *many > 0.0).map(|(few, many)| few / many);
-    Ok(Downstream { value: accuracies.last().map_or(0.0, |entry| entry.1), accuracies, sample_efficiency })
+    Ok(DownstreamValues {
+        value: accuracies.last().map_or(0.0, |entry| entry.1),
+        accuracies,
+        sample_efficiency,
+    })
+}
+
+/// The metrics `downstream` and, with logistic regression, `downstream_logistic`; see [`downstream`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Downstream {
+    /// Its parameters. The learner decides which of the two metrics it is.
+    pub parameters: DownstreamParameters,
+}
+
+impl Downstream {
+    /// The metric `downstream_logistic`.
+    pub fn logistic() -> Self {
+        let learner = DownstreamLearner::Logistic(LogisticCvParameters::default());
+        Self { parameters: DownstreamParameters { learner, ..Default::default() } }
+    }
+
+    /// The name, which begins every key.
+    fn name(&self) -> &'static str {
+        match self.parameters.learner {
+            DownstreamLearner::Boosting(_) => "downstream",
+            DownstreamLearner::Logistic(_) => "downstream_logistic",
+        }
+    }
+}
+
+impl Metric for Downstream {
+    fn description(&self) -> Description {
+        let (meaning, label) = match self.parameters.learner {
+            DownstreamLearner::Boosting(_) => {
+                ("factors are predictable from codes with few and with many labels", "downstream")
+            }
+            DownstreamLearner::Logistic(_) => (
+                "as downstream, by logistic regression with a cross-validated penalty",
+                "downstream logistic",
+            ),
+        };
+        let name = self.name();
+        Description::new(name, meaning)
+            .number(format!("{name}_accuracy"), format!("{label} accuracy"))
+            .number(format!("{name}_sample_efficiency"), format!("{label} sample efficiency"))
+            .needs(Needs::TEST_POINTS)
+            .on_request_only()
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let found = downstream(&codes.train_test()?, &self.parameters.clone().with_seed(options.seed))?;
+        let name = self.name();
+        let mut values = ScoreValues::new(format!("{name}_accuracy"), found.value);
+        for (labels, accuracy, _) in found.accuracies {
+            values = values.with_number(format!("{name}_accuracy_{labels}"), accuracy);
+        }
+        Ok(match found.sample_efficiency {
+            Some(efficiency) => values.with_number(format!("{name}_sample_efficiency"), efficiency),
+            None => values,
+        })
+    }
 }
 
 /// The test accuracy for each factor that varies, from a number of labelled points.

@@ -1,11 +1,14 @@
 //! The FactorVAE score, also known as Z-min-variance.
 
-use super::beta_vae::{Accuracies, check_counts};
-use super::interventions::InterventionSampler;
+use super::interventions::{Accuracies, InterventionSampler, check_counts};
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
+use crate::metric::{Description, Metric, Options, json};
 use crate::random::{self, below};
+use crate::report::ScoreValues;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Parameters of [`factor_vae_score`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,13 +18,13 @@ pub struct FactorVaeParameters {
     pub batch_size: usize,
     /// Votes that the classifier is made from.
     pub train_points: usize,
-    /// Votes that it is judged on.
+    /// Votes that it is tested on.
     pub test_points: usize,
     /// Points that the variance of each unit is estimated from.
     pub variance_points: usize,
     /// Units with a smaller standard deviation than this do not vote.
     pub prune_below: f64,
-    /// Draws everything.
+    /// Seeds everything that is drawn.
     pub seed: u64,
 }
 
@@ -38,7 +41,15 @@ impl Default for FactorVaeParameters {
     }
 }
 
-/// FactorVAE score: does the unit that varies least tell which factor was held?
+impl FactorVaeParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+}
+
+/// FactorVAE score (also Z-min-variance): does the unit with the smallest variance identify the factor that was fixed?
 ///
 /// ```text
 /// vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
@@ -49,6 +60,7 @@ impl Default for FactorVaeParameters {
 ///
 /// * Range: 1 / factors (chance) to 1, higher is better. With a single factor and an active unit it is 1.
 /// * Reference: Kim and Mnih 2018, Disentangling by factorising; numbers of votes as in Locatello et al. 2019.
+/// * See also: [`beta_vae_score`](super::beta_vae_score), its predecessor; [`irs`](super::irs).
 ///
 /// # Errors
 /// If a parameter is out of range; variances need at least two points.
@@ -114,7 +126,37 @@ pub fn factor_vae_score(
     })
 }
 
-/// Votes as (held factor, position of the least varying unit among the active ones). Each has its own generator.
+/// The metric `factor_vae_score`; see [`factor_vae_score`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FactorVaeScore {
+    /// Its parameters.
+    pub parameters: FactorVaeParameters,
+}
+
+impl Metric for FactorVaeScore {
+    fn description(&self) -> Description {
+        Description::new(
+            "factor_vae_score",
+            "the unit with the smallest variance identifies the factor that was fixed",
+        )
+        .number("factor_vae_score", "FactorVAE score")
+        .alias("z_min_variance")
+        .interventional()
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let parameters = self.parameters.clone().with_seed(options.seed);
+        let found = factor_vae_score(options.sampler_for(codes)?.as_ref(), &parameters)?;
+        Ok(ScoreValues::new("factor_vae_score", found.value)
+            .with_list("factor_vae_train_accuracy", vec![found.train]))
+    }
+}
+
+/// Votes as (fixed factor, position of the least varying unit among the active ones). Each has its own generator.
 fn cast(
     sampler: &dyn InterventionSampler,
     parameters: &FactorVaeParameters,

@@ -1,5 +1,9 @@
 //! Hoyer's sparsity.
 
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::metric::{Description, Direction, Metric, Needs, Options};
+use crate::report::ScoreValues;
 use crate::views::Unlabelled;
 
 /// Hoyer's sparsity of the codes: does each point use few of the units?
@@ -13,6 +17,7 @@ use crate::views::Unlabelled;
 /// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
 ///   unit scores 0.
 /// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6; Hurley and Rickard 2009.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which tells unused units.
 ///
 /// ```
 /// use ndarray::array;
@@ -53,6 +58,23 @@ pub fn hoyer(data: &Unlabelled<'_>) -> f64 {
         .sum();
     let root = (units as f64).sqrt();
     ((root - ratios / codes.nrows() as f64) / (root - 1.0)).clamp(0.0, 1.0)
+}
+
+/// The metric `hoyer`; see [`hoyer`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hoyer;
+
+impl Metric for Hoyer {
+    fn description(&self) -> Description {
+        Description::new("hoyer", "sparsity: each point uses few of the units")
+            .number("hoyer", "sparsity (Hoyer)")
+            .direction(Direction::Neither)
+            .needs(Needs::CODES)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        Ok(ScoreValues::new("hoyer", hoyer(&codes.train())))
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Codes of points that share the value of one factor: what the interventional scores draw.
 
+use crate::error::{MetricsError, Result};
 use crate::random::{Generator, below};
 use crate::views::Labelled;
 
@@ -26,6 +27,15 @@ pub trait InterventionSampler: Sync {
 
     /// Fills `batch` with points drawn at random.
     fn free(&self, generator: &mut Generator, batch: &mut [f64]);
+}
+
+/// What [`beta_vae_score`](super::beta_vae_score) and [`factor_vae_score`](super::factor_vae_score) compute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracies {
+    /// The score: accuracy on fresh points.
+    pub value: f64,
+    /// Accuracy on the points that the classifier was made from.
+    pub train: f64,
 }
 
 /// Draws from given codes alone: rows that share the value of the held factor stand for the experiment.
@@ -127,4 +137,16 @@ impl InterventionSampler for GroupedRows {
             self.copy(below(generator, self.rows()), target);
         }
     }
+}
+
+/// Refuses numbers of points that cannot be right.
+pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
+    for (name, value, least) in
+        [("batch_size", batch_size, 1), ("train_points", train_points, 1), ("test_points", test_points, 1)]
+    {
+        if value < least {
+            return Err(MetricsError::parameter(name, value, format!("at least {least}")));
+        }
+    }
+    Ok(())
 }

@@ -1,11 +1,15 @@
 //! Mean mutual information between pairs of units.
 
+use crate::codes::Codes;
 use crate::error::Result;
 use crate::information::{check_bins, discretise, mutual_information};
+use crate::metric::{Description, Direction, Metric, Needs, Options, json};
 use crate::numeric::{columns, mean};
+use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Unlabelled;
 use rayon::prelude::*;
+use serde_json::Value;
 
 /// The mean mutual information between two different binned units, in nats.
 ///
@@ -16,6 +20,7 @@ use rayon::prelude::*;
 /// * Range: 0 to ln bins, lower is better. A single unit scores 0. The plug-in estimate has a bias of about
 ///   (bins - 1)^2 / 2n nats for independent units.
 /// * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+/// * See also: [`gaussian_total_correlation`](super::gaussian_total_correlation), of all units at once.
 ///
 /// # Errors
 /// If `bins` is out of range.
@@ -38,4 +43,30 @@ pub fn mutual_info_score(data: &Unlabelled<'_>, parameters: &HistogramParameters
     let information: Vec<f64> =
         pairs.par_iter().map(|&(i, j)| mutual_information(&units[i], bins, &units[j], bins)).collect();
     Ok(mean(&information))
+}
+
+/// The metric `mutual_info_score`; see [`mutual_info_score`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MutualInfoScore {
+    /// Its parameters.
+    pub parameters: HistogramParameters,
+}
+
+impl Metric for MutualInfoScore {
+    fn description(&self) -> Description {
+        Description::new("mutual_info_score", "mean mutual information between two units")
+            .number("mutual_info_score", "mutual info score")
+            .direction(Direction::Lower)
+            .range(0.0, f64::INFINITY)
+            .needs(Needs::CODES)
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let value = mutual_info_score(&codes.train(), &self.parameters)?;
+        Ok(ScoreValues::new("mutual_info_score", value))
+    }
 }

@@ -1,17 +1,19 @@
 //! Separated attribute predictability.
 
-use super::sap_groups::{correlated_groups, multiple_r_squared};
+use super::sap_groups::correlated_groups;
 use super::sap_threshold::balanced_threshold_accuracy;
 use crate::classes::Classes;
-use crate::correlation::pearson_columns;
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::learners::{LinearSvm, SvmParameters};
+use crate::learners::{LinearSvm, SvmParameters, accuracy};
+use crate::metric::{Description, Metric, Needs, Options, json};
 use crate::numeric::{is_constant, mean, top_two};
-use crate::scores::dci::accuracy;
-use crate::views::{Labelled, TrainTest};
+use crate::report::ScoreValues;
+use crate::views::TrainTest;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How well a unit predicts a factor of classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,9 +41,22 @@ pub struct SapParameters {
     pub group_above: Option<f64>,
 }
 
-/// What [`sap`] and [`sap_continuous`] found.
+impl SapParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        match &mut self.predictor {
+            SapPredictor::Svm(svm) => svm.seed = seed,
+            // Its thresholds do not depend on chance.
+            SapPredictor::Threshold => {}
+        }
+        self
+    }
+}
+
+/// What [`sap`] and [`sap_continuous`](super::sap_continuous) compute.
 #[derive(Clone, Debug)]
-pub struct Sap {
+pub struct SapValues {
     /// The score.
     pub value: f64,
     /// The gap between the two best units of each factor; 0 for a factor that does not vary.
@@ -52,7 +67,7 @@ pub struct Sap {
     pub groups: Vec<Vec<usize>>,
 }
 
-/// SAP: is each factor predictable from one unit only?
+/// SAP, separated attribute predictability: is each factor predictable from one unit only?
 ///
 /// ```text
 /// SAP = mean over factors k of (S_ak - S_bk)
@@ -65,6 +80,8 @@ pub struct Sap {
 /// * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
 /// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
 ///   as in Locatello et al. 2019.
+/// * See also: [`sap_continuous`](super::sap_continuous), for factors that are numbers; [`mig`](super::mig), the same gap
+///   in mutual information.
 ///
 /// # Errors
 /// If a parameter is out of range.
@@ -81,7 +98,7 @@ pub struct Sap {
 /// assert_eq!(sap(&data, &parameters)?.value, 0.5);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<Sap> {
+pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<SapValues> {
     let classes = data.train().classes();
     let groups = groups_of(data.codes_train(), parameters.group_above)?;
     let matrix = match &parameters.predictor {
@@ -89,60 +106,37 @@ pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<Sap> {
         SapPredictor::Threshold => threshold_matrix(data, &groups),
     };
     let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
-    Ok(Sap::from_matrix(matrix, groups, &varies))
+    Ok(SapValues::new(matrix, groups, &varies))
 }
 
-/// SAP for factors that are numbers: S is the squared correlation of unit and factor.
-///
-/// ```text
-/// S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))
-/// ```
-/// on the training points, 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
-/// regression of the factor on all units of a group.
-///
-/// * Range: 0 to 1, higher is better. Renaming the values of a factor changes the score: they count as numbers.
-/// * Reference: Kumar et al. 2018, section 3.
-///
-/// # Errors
-/// If `group_above` is not in 0 to 1.
-///
-/// ```
-/// use ndarray::array;
-/// use unbraid_metrics::{Labelled, scores::sap_continuous};
-///
-/// let codes = array![[0.0, 1.0], [2.0, -1.0], [4.0, -1.0], [6.0, 1.0]];
-/// let factors = array![[0], [1], [2], [3]];
-/// let score = sap_continuous(&Labelled::new(codes.view(), factors.view())?, None)?;
-/// assert!((score.value - 1.0).abs() < 1e-12);
-/// # Ok::<(), unbraid_metrics::MetricsError>(())
-/// ```
-pub fn sap_continuous(data: &Labelled<'_>, group_above: Option<f64>) -> Result<Sap> {
-    const DEAD: f64 = 1e-12;
-    let codes = data.codes();
-    let groups = groups_of(codes, group_above)?;
-    let targets = data.factors().mapv(|value| value as f64);
-    let alive: Vec<bool> = codes.columns().into_iter().map(|column| column.var(1.0) > DEAD).collect();
-    let matrix = if groups.len() == codes.ncols() {
-        let mut matrix = pearson_columns(codes, targets.view()).mapv(|correlation| correlation * correlation);
-        for (mut row, alive) in matrix.rows_mut().into_iter().zip(&alive) {
-            if !alive {
-                row.fill(0.0);
-            }
-        }
-        matrix
-    } else {
-        let living: Vec<Vec<usize>> =
-            groups.iter().map(|group| group.iter().copied().filter(|&unit| alive[unit]).collect()).collect();
-        Array2::from_shape_fn((groups.len(), targets.ncols()), |(group, factor)| {
-            multiple_r_squared(codes.select(Axis(1), &living[group]).view(), targets.column(factor))
-        })
-    };
-    let varies: Vec<bool> = data.classes().iter().map(Classes::varies).collect();
-    Ok(Sap::from_matrix(matrix, groups, &varies))
+/// The metric `sap`; see [`sap`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sap {
+    /// Its parameters.
+    pub parameters: SapParameters,
 }
 
-impl Sap {
-    fn from_matrix(matrix: Array2<f64>, groups: Vec<Vec<usize>>, varies: &[bool]) -> Self {
+impl Metric for Sap {
+    fn description(&self) -> Description {
+        Description::new("sap", "each factor is predictable from one unit only (gap in accuracy)")
+            .number("sap", "SAP")
+            .detail("sap_matrix")
+            .needs(Needs::TEST_POINTS)
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let found = sap(&codes.train_test()?, &self.parameters.clone().with_seed(options.seed))?;
+        Ok(ScoreValues::new("sap", found.value).with_matrix("sap_matrix", found.matrix))
+    }
+}
+
+impl SapValues {
+    /// The gap between the two best rows of each column, and the mean over the factors that vary.
+    pub(super) fn new(matrix: Array2<f64>, groups: Vec<Vec<usize>>, varies: &[bool]) -> Self {
         let per_factor: Vec<f64> = matrix
             .columns()
             .into_iter()
@@ -158,7 +152,8 @@ impl Sap {
     }
 }
 
-fn groups_of(codes: ArrayView2<'_, f64>, above: Option<f64>) -> Result<Vec<Vec<usize>>> {
+/// The groups of units that are judged together: each unit alone, or those that are correlated.
+pub(super) fn groups_of(codes: ArrayView2<'_, f64>, above: Option<f64>) -> Result<Vec<Vec<usize>>> {
     match above {
         None => Ok((0..codes.ncols()).map(|unit| vec![unit]).collect()),
         Some(above) if (0.0..=1.0).contains(&above) => Ok(correlated_groups(codes, above)),

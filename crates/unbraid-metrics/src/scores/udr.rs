@@ -1,12 +1,10 @@
 //! Unsupervised disentanglement ranking.
 
-use super::explicitness::standardise;
-use super::posterior_kl::kl_per_unit;
-use crate::correlation::pearson_columns;
-use crate::correlation::ranks;
+use super::kl::kl_per_unit;
+use crate::correlation::{pearson_columns, ranks};
 use crate::error::{MetricsError, Result};
 use crate::learners::{Lasso, LassoParameters};
-use crate::numeric::columns;
+use crate::numeric::{columns, standardise};
 use crate::views::{Posteriors, check_length};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -44,16 +42,17 @@ impl Default for UdrParameters {
     }
 }
 
-/// What [`udr`] found.
+/// What [`udr`] computes.
 #[derive(Clone, Debug)]
-pub struct Udr {
+pub struct UdrValues {
     /// The score of each model.
     pub values: Vec<f64>,
     /// The score of each ordered pair, \[models, models\]; 0 on the diagonal.
     pub pairs: Array2<f64>,
 }
 
-/// UDR: do models that were trained from different seeds agree on their units, up to order and sign?
+/// UDR, unsupervised disentanglement ranking: do models trained from different seeds agree on their units, up to order
+/// and sign?
 ///
 /// With R the similarity of informative units of model i (rows) and j (columns):
 /// ```text
@@ -66,6 +65,8 @@ pub struct Udr {
 /// * Input: the posteriors of at least two models for the same points in the same order.
 /// * Range: 0 to 1 for Spearman, and nearly so for lasso; higher is better. Needs no factors.
 /// * Reference: Duan et al. 2020, Unsupervised model selection for variational disentangled representation learning.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which decides what units are informative. UDR is no
+///   [`Metric`](crate::Metric), since it compares several models.
 ///
 /// # Errors
 /// If there are fewer than two models, or they have different numbers of points.
@@ -86,7 +87,7 @@ pub struct Udr {
 /// assert_eq!(udr(&models, &parameters)?.values, [1.0, 1.0]);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn udr(models: &[Posteriors<'_>], parameters: &UdrParameters) -> Result<Udr> {
+pub fn udr(models: &[Posteriors<'_>], parameters: &UdrParameters) -> Result<UdrValues> {
     if models.len() < 2 {
         return Err(MetricsError::TooFew { array: "models", what: "model", found: models.len(), least: 2 });
     }
@@ -126,7 +127,7 @@ pub fn udr(models: &[Posteriors<'_>], parameters: &UdrParameters) -> Result<Udr>
             median((0..models.len()).filter(|&other| other != model).map(|other| pairs[[other, model]]))
         })
         .collect();
-    Ok(Udr { values, pairs })
+    Ok(UdrValues { values, pairs })
 }
 
 /// Magnitudes of similarity between units of the first model (rows) and of the second (columns).

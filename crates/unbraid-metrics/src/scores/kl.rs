@@ -1,5 +1,9 @@
-//! How much each unit departs from the prior.
+//! The divergence of posteriors from the prior.
 
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::metric::{Description, Direction, Metric, Needs, Options};
+use crate::report::ScoreValues;
 use crate::views::Posteriors;
 
 /// The mean Kullback-Leibler divergence of each unit's Gaussian posterior from the standard normal prior, in nats.
@@ -9,6 +13,7 @@ use crate::views::Posteriors;
 /// ```
 ///
 /// * Range: 0 and above. About 0 for a unit that the model does not use.
+/// * See also: [`udr`](super::udr), which leaves such units out.
 ///
 /// ```
 /// use ndarray::array;
@@ -32,4 +37,24 @@ pub fn kl_per_unit(data: &Posteriors<'_>) -> Vec<f64> {
             (sum / means.len() as f64).max(0.0)
         })
         .collect()
+}
+
+/// The metric `kl`; see [`kl_per_unit`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kl;
+
+impl Metric for Kl {
+    fn description(&self) -> Description {
+        let meaning = "KL divergence of the posteriors from a standard normal in nats, summed over units";
+        Description::new("kl", meaning)
+            .number("kl", "KL of codes")
+            .direction(Direction::Neither)
+            .range(0.0, f64::INFINITY)
+            .needs(Needs::POSTERIORS)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let per_unit = kl_per_unit(&codes.posteriors()?);
+        Ok(ScoreValues::new("kl", per_unit.iter().sum()).with_list("kl_per_unit", per_unit))
+    }
 }
