@@ -4,8 +4,10 @@
 mod common;
 mod golden;
 mod invariance;
+mod json_forms;
 mod known_answers;
 mod learners;
 mod odd_inputs;
+mod own_metric;
 mod random_inputs;
 mod synthetic;
