@@ -1,4 +1,4 @@
-//! Everything that an evaluation has of a representation: what metrics are computed from.
+//! Codes with their factors, posteriors and clusters: what metrics are computed from.
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
@@ -9,7 +9,7 @@ use crate::views::{
 };
 use ndarray::{Array2, ArrayView2, Axis};
 
-/// Codes of a training and a test sample, with what else is known about them.
+/// Codes of a training and a test sample, with factors, posteriors and clusters where there are any.
 ///
 /// Only the training codes are required. Metrics that need something else apply where it is present.
 ///

@@ -136,7 +136,7 @@ impl MetricsError {
         Self::Parameter { name: name.into(), found: found.to_string(), expected: expected.into() }
     }
 
-    /// A metric of your own that failed for a reason that this crate does not know.
+    /// A metric of your own that failed for a reason of its own.
     pub fn failed(
         metric: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -145,7 +145,7 @@ impl Information {
         }
     }
 
-    /// The positions of the factors that take more than one value; the others tell nothing and are left out of means.
+    /// The positions of the factors that take more than one value; the others carry no information and are left out of means.
     pub(crate) fn varying_factors(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.factor_entropies.len()).filter(|&factor| self.factor_entropies[factor] > 0.0)
     }

@@ -245,7 +245,7 @@ pub enum Direction {
     Higher,
     /// Lower is better.
     Lower,
-    /// Neither: it describes and does not judge.
+    /// Neither: it describes the codes without rating them.
     Neither,
 }
 

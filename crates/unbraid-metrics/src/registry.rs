@@ -125,8 +125,8 @@ impl Registry {
         self.iter().position(|description| description.name == name)
     }
 
-    /// The metric that somebody means: by its name, an alias or the key of one of its numbers; with hyphens for
-    /// underscores, in any case, and without an ending `_score`.
+    /// Finds a metric by its name, an alias or the key of one of its numbers. Hyphens count as underscores, case is
+    /// ignored, and an ending `_score` may be left out.
     ///
     /// # Errors
     /// [`MetricsError::UnknownMetric`] with the nearest name.
@@ -294,7 +294,7 @@ pub fn metrics() -> impl ExactSizeIterator<Item = &'static Description> + Clone 
     shared().iter()
 }
 
-/// The built-in metric that somebody means; see [`Registry::find`].
+/// Finds a built-in metric; see [`Registry::find`].
 ///
 /// # Errors
 /// As [`Registry::find`].
@@ -320,7 +320,7 @@ pub fn run<N: AsRef<str>>(names: &[N], codes: &Codes, options: &Options<'_>) -> 
     shared().run(names, codes, options)
 }
 
-/// Runs built-in metrics by name and tells about progress; see [`Registry::run_with_progress`].
+/// Runs built-in metrics by name and reports progress; see [`Registry::run_with_progress`].
 ///
 /// # Errors
 /// As [`Registry::run`].

@@ -163,7 +163,7 @@ fn a_duplicated_code_loses_compactness_but_not_modularity() {
     }));
     for key in ["mig", "sap", "sap_continuous", "mig_full_data", "rmig", "aam"] {
         let value = duplicated.get(key).unwrap();
-        assert!(value <= 0.1, "{key}: {value}, though two units know each factor");
+        assert!(value <= 0.1, "{key}: {value}, though two units encode each factor");
     }
     for key in [
         "modularity",
@@ -173,7 +173,7 @@ fn a_duplicated_code_loses_compactness_but_not_modularity() {
         "dci_informativeness_test",
     ] {
         let value = duplicated.get(key).unwrap();
-        assert!(value >= 0.9, "{key}: {value}, though each unit knows one factor");
+        assert!(value >= 0.9, "{key}: {value}, though each unit encodes one factor");
     }
     // Importance is shared by both copies: 1 - ln 2 / ln 6 where it is even.
     let completeness = duplicated.get("dci_completeness").unwrap();

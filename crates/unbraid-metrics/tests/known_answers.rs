@@ -68,11 +68,11 @@ impl Grid {
 }
 
 impl InterventionSampler for Grid {
-    fn units(&self) -> usize {
+    fn unit_count(&self) -> usize {
         self.units
     }
 
-    fn factors(&self) -> usize {
+    fn factor_count(&self) -> usize {
         self.sizes.len()
     }
 
@@ -237,7 +237,7 @@ fn options_of_sap_and_dci() {
     let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view()).unwrap();
     let threshold = SapParameters { predictor: SapPredictor::Threshold, group_above: None };
     let found = sap(&data, &threshold).unwrap();
-    // Factor 0 is known to two units alike; factor 1 to one, and chance (1/3, or a little above by luck) for the others.
+    // Two units encode factor 0 alike. One encodes factor 1, and the others are at chance (1/3, or a little above by luck).
     assert!(found.per_factor[0].abs() < 1e-9, "{:?}", found.per_factor);
     assert!(found.per_factor[1] > 0.5, "{:?}", found.per_factor);
     for predictor in [SapPredictor::Threshold, SapPredictor::default()] {

@@ -24,7 +24,7 @@ fn constant_units_are_harmless() {
         assert_eq!(report.get(key), Some(0.0), "{key}");
     }
     assert_eq!(report.get("explicitness"), Some(0.5));
-    // A constant unit beside good ones: the rest is judged as before.
+    // A constant unit beside good ones: the others are scored as before.
     let mut mixed = nearly_perfect();
     mixed.codes_train.column_mut(3).fill(-0.3);
     mixed.codes_test.column_mut(3).fill(-0.3);

@@ -23,7 +23,7 @@ use crate::error::{MetricsError, Result};
 use crate::views::check_length;
 use ndarray::ArrayView2;
 
-/// The share of rows whose class was predicted; a class that is not known is never predicted.
+/// The share of rows whose class was predicted; `None` is a class that the classifier was not trained on.
 pub(crate) fn accuracy(predicted: &[u32], truth: &[Option<u32>]) -> f64 {
     let hits = predicted.iter().zip(truth).filter(|(predicted, truth)| Some(**predicted) == **truth).count();
     hits as f64 / truth.len().max(1) as f64

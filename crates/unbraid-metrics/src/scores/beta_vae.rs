@@ -104,7 +104,7 @@ pub fn beta_vae_score(
     parameters: &BetaVaeParameters,
 ) -> Result<Accuracies> {
     check_counts(parameters.batch_size, parameters.train_points, parameters.test_points)?;
-    if sampler.factors() < 2 {
+    if sampler.factor_count() < 2 {
         return Ok(Accuracies { value: 1.0, train: 1.0 });
     }
     let (train, train_labels) = differences(sampler, parameters, "beta-vae train", parameters.train_points);
@@ -162,7 +162,7 @@ fn differences(
     purpose: &str,
     points: usize,
 ) -> (Array2<f64>, Array1<i64>) {
-    let units = sampler.units();
+    let units = sampler.unit_count();
     let size = parameters.batch_size * units;
     let drawn: Vec<(i64, Vec<f64>)> = (0..points)
         .into_par_iter()
@@ -170,7 +170,7 @@ fn differences(
             || (vec![0.0; size], vec![0.0; size]),
             |(first, second), point| {
                 let mut generator = random::generator(parameters.seed, purpose, point as u64);
-                let factor = below(&mut generator, sampler.factors());
+                let factor = below(&mut generator, sampler.factor_count());
                 sampler.pairs(factor, &mut generator, first, second);
                 let mut sums = vec![0.0; units];
                 for (first, second) in first.chunks_exact(units).zip(second.chunks_exact(units)) {

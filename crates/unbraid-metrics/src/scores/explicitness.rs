@@ -20,7 +20,7 @@ pub struct ExplicitnessValues {
     pub train: f64,
     /// The area of each factor on the training points; 0.5 for a factor that does not vary.
     pub per_factor_train: Vec<f64>,
-    /// The area of each factor on the test points; 0.5 for a factor that cannot be judged.
+    /// The area of each factor on the test points; 0.5 for a factor that cannot be tested.
     pub per_factor_test: Vec<f64>,
 }
 

@@ -92,18 +92,18 @@ pub fn factor_vae_score(
     if !(parameters.prune_below >= 0.0 && parameters.prune_below.is_finite()) {
         return Err(MetricsError::parameter("prune_below", parameters.prune_below, "0 or a positive number"));
     }
-    let units = sampler.units();
+    let units = sampler.unit_count();
     let mut points = vec![0.0; parameters.variance_points * units];
     sampler.free(&mut random::generator(parameters.seed, "factor-vae variance", 0), &mut points);
     let global = variances(&points, units);
     let active: Vec<usize> = (0..units)
         .filter(|&unit| global[unit] > 0.0 && global[unit].sqrt() >= parameters.prune_below)
         .collect();
-    if active.is_empty() || sampler.factors() == 0 {
+    if active.is_empty() || sampler.factor_count() == 0 {
         return Ok(Accuracies { value: 0.0, train: 0.0 });
     }
     let votes = |purpose, count| {
-        let mut table = vec![vec![0_u32; sampler.factors()]; active.len()];
+        let mut table = vec![vec![0_u32; sampler.factor_count()]; active.len()];
         for (factor, index) in cast(sampler, parameters, &global, &active, purpose, count) {
             table[index][factor] += 1;
         }
@@ -165,14 +165,14 @@ fn cast(
     purpose: &str,
     count: usize,
 ) -> Vec<(usize, usize)> {
-    let units = sampler.units();
+    let units = sampler.unit_count();
     (0..count)
         .into_par_iter()
         .map_init(
             || vec![0.0; parameters.batch_size * units],
             |batch, vote| {
                 let mut generator = random::generator(parameters.seed, purpose, vote as u64);
-                let factor = below(&mut generator, sampler.factors());
+                let factor = below(&mut generator, sampler.factor_count());
                 sampler.held(factor, &mut generator, batch);
                 let local = variances(batch, units);
                 let ratio = |index: usize| local[active[index]] / global[active[index]];

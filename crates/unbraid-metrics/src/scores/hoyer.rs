@@ -17,7 +17,7 @@ use crate::views::Unlabelled;
 /// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
 ///   unit scores 0.
 /// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6; Hurley and Rickard 2009.
-/// * See also: [`kl_per_unit`](super::kl_per_unit), which tells unused units.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which shows the units that a model does not use.
 ///
 /// ```
 /// use ndarray::array;

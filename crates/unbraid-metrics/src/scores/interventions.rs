@@ -1,22 +1,22 @@
-//! Codes of points that share the value of one factor: what the interventional scores draw.
+//! Codes under interventions on one factor: what the interventional scores draw.
 
 use crate::error::{MetricsError, Result};
 use crate::random::{Generator, below};
 use crate::views::Labelled;
 
-/// Draws codes of points on which an experiment was made: one factor held, all others free.
+/// Draws codes under interventions: one factor is held fixed, all others vary.
 ///
 /// All batches are rows of codes one after the other, `batch * units` numbers. Every draw comes from the generator that
 /// is handed in, so that a sampler has no state and may be asked from several threads.
 ///
-/// Implemented here for arrays by [`GroupedRows`]. Whoever has codes of a full grid of factors can do better: draw factor
-/// vectors uniformly and look their codes up.
+/// [`GroupedRows`] implements it for arrays. With the codes of a full grid of factors, a better sampler draws factor
+/// vectors uniformly and looks up their codes.
 pub trait InterventionSampler: Sync {
     /// The number of units of each code.
-    fn units(&self) -> usize;
+    fn unit_count(&self) -> usize;
 
-    /// The number of factors that can be held.
-    fn factors(&self) -> usize;
+    /// The number of factors that can be held fixed.
+    fn factor_count(&self) -> usize;
 
     /// Fills `first` and `second` with pairs: the two points of a pair share the value of `factor`, which is drawn anew
     /// for each pair, and are otherwise independent.
@@ -38,7 +38,7 @@ pub struct Accuracies {
     pub train: f64,
 }
 
-/// Draws from given codes alone: rows that share the value of the held factor stand for the experiment.
+/// Draws from given codes alone: an intervention selects the rows that share a value of the factor.
 ///
 /// All other factors then vary as they do among those rows: nearly independently if factors were drawn independently.
 /// Factors that take a single value are not offered.
@@ -84,12 +84,12 @@ impl GroupedRows {
 
 /// A borrowed sampler is one, too.
 impl<S: InterventionSampler + ?Sized> InterventionSampler for &S {
-    fn units(&self) -> usize {
-        (**self).units()
+    fn unit_count(&self) -> usize {
+        (**self).unit_count()
     }
 
-    fn factors(&self) -> usize {
-        (**self).factors()
+    fn factor_count(&self) -> usize {
+        (**self).factor_count()
     }
 
     fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]) {
@@ -106,11 +106,11 @@ impl<S: InterventionSampler + ?Sized> InterventionSampler for &S {
 }
 
 impl InterventionSampler for GroupedRows {
-    fn units(&self) -> usize {
+    fn unit_count(&self) -> usize {
         self.units
     }
 
-    fn factors(&self) -> usize {
+    fn factor_count(&self) -> usize {
         self.factors.len()
     }
 

@@ -21,7 +21,8 @@ use serde_json::Value;
 pub enum SapPredictor {
     /// Test accuracy of a linear support vector machine; what published numbers use.
     Svm(SvmParameters),
-    /// Balanced accuracy on the test points of the best thresholds for these same points, as Kumar et al. word it.
+    /// Balanced accuracy of the best thresholds on the test points, fitted to these very points, as Kumar et al. define
+    /// it.
     Threshold,
 }
 
@@ -72,7 +73,7 @@ pub struct SapValues {
 /// ```text
 /// SAP = mean over factors k of (S_ak - S_bk)
 /// ```
-/// where S_ik tells how well factor k is predicted from unit i alone, and a and b are the best and second best unit. By
+/// where S_ik is the accuracy of predicting factor k from unit i alone, and a and b are the best and second best unit. By
 /// default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
 /// classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
 ///
@@ -152,7 +153,7 @@ impl SapValues {
     }
 }
 
-/// The groups of units that are judged together: each unit alone, or those that are correlated.
+/// The groups of units that are scored together: each unit alone, or those that are correlated.
 pub(super) fn groups_of(codes: ArrayView2<'_, f64>, above: Option<f64>) -> Result<Vec<Vec<usize>>> {
     match above {
         None => Ok((0..codes.ncols()).map(|unit| vec![unit]).collect()),
