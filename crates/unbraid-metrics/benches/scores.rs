@@ -8,18 +8,19 @@
 //! about six minutes) and prints how many times longer it takes.
 
 #[path = "../tests/common/mod.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "the tests use the rest, and fail by panicking")]
 mod common;
 
 use ndarray::Array2;
 use rand::RngExt;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use unbraid_metrics::registry::{self, Options};
 use unbraid_metrics::scores::{
     HistogramParameters, gaussian_total_correlation, mig, modularity, mutual_info_score,
 };
-use unbraid_metrics::{Codes, random};
+use unbraid_metrics::{Codes, Labelled, Options, Unlabelled, random, registry};
 
 /// What scikit-learn's script calls the learner of a metric.
 const LEARNERS: [(&str, &str); 3] =
@@ -61,12 +62,12 @@ fn arguments() -> Result<Arguments, String> {
 }
 
 fn bench(arguments: &Arguments) -> Result<(), String> {
-    let Some(golden) = common::load(&arguments.model) else { return Ok(()) };
+    let golden = common::load(&arguments.model);
     let codes = Codes::new(golden.codes_train, golden.factors_train, golden.codes_test, golden.factors_test)
         .and_then(|codes| codes.with_log_variances(golden.log_variance_train))
         .map_err(|error| error.to_string())?;
     let names: Vec<String> = if arguments.metrics.is_empty() {
-        registry::applicable(&codes).iter().map(|metric| metric.name.to_owned()).collect()
+        registry::applicable(&codes).iter().map(|metric| metric.name.clone()).collect()
     } else {
         arguments.metrics.clone()
     };
@@ -146,10 +147,12 @@ fn time_metric(name: &str, codes: &Codes) -> Result<f64, String> {
 }
 
 fn run_sklearn(python: &str, model: &str) -> Result<Value, String> {
-    let shared = common::shared_folder();
+    let beside_the_workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let shared =
+        std::env::var_os("UNBRAID_SHARED").map_or_else(|| PathBuf::from(beside_the_workspace), PathBuf::from);
     let output = Command::new(python)
         .arg(shared.join("bench/sklearn_scores.py"))
-        .arg(shared.join(format!("golden/{model}.npz")))
+        .arg(common::golden_file(&format!("{model}.npz")))
         .output()
         .map_err(|error| format!("cannot run {python}: {error}"))?;
     if !output.status.success() {
@@ -183,11 +186,15 @@ fn growth() -> Vec<(usize, [f64; 4])> {
                     })
                     .fold(f64::INFINITY, f64::min)
             };
+            let labelled = || Labelled::new(codes.view(), factors.view());
+            let unlabelled = || Unlabelled::new(codes.view());
             let times = [
-                time(&|| mig(codes.view(), factors.view(), &parameters).map_or(0.0, |found| found.value)),
-                time(&|| modularity(codes.view(), factors.view(), &parameters).unwrap_or(0.0)),
-                time(&|| mutual_info_score(codes.view(), &parameters).unwrap_or(0.0)),
-                time(&|| gaussian_total_correlation(codes.view()).unwrap_or(0.0)),
+                time(&|| {
+                    labelled().and_then(|data| mig(&data, &parameters)).map_or(0.0, |found| found.value)
+                }),
+                time(&|| labelled().and_then(|data| modularity(&data, &parameters)).unwrap_or(0.0)),
+                time(&|| unlabelled().and_then(|data| mutual_info_score(&data, &parameters)).unwrap_or(0.0)),
+                time(&|| unlabelled().map_or(0.0, |data| gaussian_total_correlation(&data))),
             ];
             (points, times)
         })

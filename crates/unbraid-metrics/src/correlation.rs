@@ -1,6 +1,7 @@
 //! Correlation coefficients, with ties.
 
 use crate::error::{MetricsError, Result};
+use crate::views::check_length;
 use ndarray::{Array2, ArrayView2};
 
 /// Pearson's correlation of two samples; 0 if either is constant.
@@ -36,19 +37,19 @@ pub fn spearman(first: &[f64], second: &[f64]) -> Result<f64> {
 }
 
 fn check(first: &[f64], second: &[f64]) -> Result<()> {
-    if first.len() != second.len() || first.len() < 2 {
-        let found = format!("{} and {} values", first.len(), second.len());
-        return Err(MetricsError::shape("samples", found, "two samples of the same length, at least 2"));
+    check_length("second sample", "value", second.len(), first.len(), "values of the first sample")?;
+    if first.len() < 2 {
+        return Err(MetricsError::TooFew {
+            array: "first sample",
+            what: "value",
+            found: first.len(),
+            least: 2,
+        });
     }
-    for (column, sample) in [first, second].into_iter().enumerate() {
+    for (array, sample) in [("first sample", first), ("second sample", second)] {
         if let Some(row) = sample.iter().position(|value| !value.is_finite()) {
-            return Err(MetricsError::Entry {
-                array: "samples".to_owned(),
-                row,
-                column,
-                value: sample[row].to_string(),
-                expected: "finite numbers".to_owned(),
-            });
+            let (value, expected) = (sample[row], "finite numbers");
+            return Err(MetricsError::Entry { array, row, column: 0, value, expected });
         }
     }
     Ok(())
@@ -115,7 +116,15 @@ mod tests {
     #[test]
     fn constants_and_bad_samples() {
         assert_eq!(pearson(&[1.0, 1.0], &[1.0, 2.0]).unwrap(), 0.0);
-        assert!(pearson(&[1.0], &[1.0]).is_err());
-        assert!(pearson(&[1.0, f64::NAN], &[1.0, 2.0]).is_err());
+        let message = |first: &[f64], second: &[f64]| pearson(first, second).unwrap_err().to_string();
+        assert_eq!(message(&[1.0], &[1.0]), "first sample: found 1 value, expected at least 2");
+        assert_eq!(
+            message(&[1.0, 2.0], &[1.0]),
+            "second sample: found 1 value, expected 2, as many as values of the first sample"
+        );
+        assert_eq!(
+            message(&[1.0, f64::NAN], &[1.0, 2.0]),
+            "first sample: found NaN in row 1, column 0, expected finite numbers"
+        );
     }
 }

@@ -1,44 +1,76 @@
-//! What can go wrong with a score, in words that name the array, what was found and what was expected.
+//! Why a score could not be computed.
+
+use crate::metric::Requirement;
 
 /// Result of everything in this crate that can fail.
 pub type Result<T, E = MetricsError> = std::result::Result<T, E>;
 
-/// An error with the input of a score. Scores have no other way to fail: given arrays that pass the checks they always
-/// give a finite number.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// Why a score could not be computed, or a metric not be found or registered.
+///
+/// Built-in scores fail because of their input only: for arrays that pass the checks and parameters in range they always
+/// give finite numbers.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricsError {
-    /// An array has the wrong number of rows or columns, or does not fit another one.
-    #[error("{array}: found {found}, expected {expected}")]
-    Shape {
-        /// The array: "codes_train".
-        array: String,
-        /// Its shape or length, in words.
-        found: String,
-        /// The shapes that are allowed, in words.
-        expected: String,
+    /// An array is too small.
+    #[error("{array}: found {}, expected at least {least}", counted(*found, what))]
+    TooFew {
+        /// The array: `codes_train`.
+        array: &'static str,
+        /// What there are too few of, in the singular: `row`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be at least.
+        least: usize,
+    },
+    /// An array is too large.
+    #[error("{array}: found {}, expected at most {most}", counted(*found, what))]
+    TooMany {
+        /// The array: `features`.
+        array: &'static str,
+        /// What there are too many of, in the singular: `row`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be at most.
+        most: usize,
+    },
+    /// An array does not fit another one.
+    #[error("{array}: found {}, expected {expected}, as many as {other}", counted(*found, what))]
+    Mismatch {
+        /// The array: `factors_train`.
+        array: &'static str,
+        /// What there is a wrong number of, in the singular: `row`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+        /// What it has to agree with: `rows of codes_train`.
+        other: &'static str,
     },
     /// An array holds a number that no score can be computed from.
     #[error("{array}: found {value} in row {row}, column {column}, expected {expected}")]
     Entry {
-        /// The array: "codes_train".
-        array: String,
+        /// The array: `codes_train`.
+        array: &'static str,
         /// Row, counted from 0.
         row: usize,
         /// Column, counted from 0.
         column: usize,
-        /// The offending number as text, so that NaN and infinities are shown as such.
-        value: String,
+        /// The number.
+        value: f64,
         /// The numbers that are allowed, in words.
-        expected: String,
+        expected: &'static str,
     },
-    /// No factor takes more than one value, so there is nothing to predict or to share information with.
+    /// No factor takes more than one value, so there is nothing to predict.
     #[error("{array}: every factor takes a single value, expected at least one factor that varies")]
     NothingVaries {
-        /// The array: "factors_train".
-        array: String,
+        /// The array: `factors_train`.
+        array: &'static str,
     },
-    /// A parameter has a value that cannot be right.
+    /// A parameter is out of range.
     #[error("parameter `{name}`: found {found}, expected {expected}")]
     Parameter {
         /// The parameter, as it is spelled in the parameter struct.
@@ -48,36 +80,99 @@ pub enum MetricsError {
         /// The values that are allowed, in words.
         expected: String,
     },
-    /// A score needs an array that was not given.
-    #[error("metric `{metric}` needs {needs}, which the codes do not have")]
+    /// The codes lack something that was asked of them.
+    #[error("the codes have no {missing}")]
     Missing {
-        /// The name of the metric in the registry.
+        /// What they lack.
+        missing: Requirement,
+    },
+    /// A metric that was asked for by name needs something that the codes lack.
+    #[error("metric `{metric}` needs {missing}, which the codes do not have")]
+    Unmet {
+        /// The metric.
         metric: String,
-        /// What is missing, in words.
-        needs: String,
+        /// What the codes lack.
+        missing: Requirement,
     },
     /// No metric has this name.
-    #[error("unknown metric `{name}`{}", hint(suggestion.as_deref()))]
+    #[error("unknown metric `{name}`\nhint: {}", hint(nearest.as_deref(), known))]
     UnknownMetric {
         /// The name that was asked for.
         name: String,
-        /// The nearest name that exists, or the list of all.
-        suggestion: Option<String>,
+        /// The most similar name that exists, if any is similar.
+        nearest: Option<String>,
+        /// All names that exist.
+        known: Vec<String>,
+    },
+    /// A metric cannot be registered, because one of its names or keys is taken.
+    #[error("metric `{metric}`: `{taken}` already belongs to the metric `{owner}`")]
+    AlreadyRegistered {
+        /// The metric that was to be registered.
+        metric: String,
+        /// Its name, alias or key that is taken.
+        taken: String,
+        /// The metric that has it.
+        owner: String,
+    },
+    /// A metric cannot be registered, because its description lists no number.
+    #[error("metric `{metric}`: found no number in its description, expected at least one")]
+    NoNumbers {
+        /// The metric.
+        metric: String,
+    },
+    /// A metric from outside this crate failed for a reason of its own.
+    #[error("metric `{metric}` failed")]
+    Failed {
+        /// The metric.
+        metric: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-fn hint(suggestion: Option<&str>) -> String {
-    suggestion.map(|text| format!("\nhint: {text}")).unwrap_or_default()
-}
-
 impl MetricsError {
-    /// An array whose shape does not fit.
-    pub fn shape(array: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self::Shape { array: array.into(), found: found.into(), expected: expected.into() }
-    }
-
-    /// A parameter that cannot be right.
+    /// A parameter that is out of range.
     pub fn parameter(name: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
         Self::Parameter { name: name.into(), found: found.to_string(), expected: expected.into() }
+    }
+
+    /// A metric of your own that failed for a reason of its own.
+    pub fn failed(
+        metric: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Failed { metric: metric.into(), source: source.into() }
+    }
+}
+
+/// `1 row`, `2 rows`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn hint(nearest: Option<&str>, known: &[String]) -> String {
+    nearest.map_or_else(
+        || format!("there are {}", known.join(", ")),
+        |nearest| format!("did you mean `{nearest}`?"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn a_cause_is_in_the_chain_and_not_in_the_message() {
+        let error = MetricsError::failed("mine", "the model is gone");
+        assert_eq!(error.to_string(), "metric `mine` failed");
+        assert_eq!(error.source().unwrap().to_string(), "the model is gone");
+    }
+
+    #[test]
+    fn counts_have_a_singular() {
+        let found = |found| MetricsError::TooFew { array: "codes", what: "row", found, least: 2 }.to_string();
+        assert_eq!(found(0), "codes: found 0 rows, expected at least 2");
+        assert_eq!(found(1), "codes: found 1 row, expected at least 2");
     }
 }

@@ -3,9 +3,10 @@
 //! Everything is the plug-in estimate from counts, in nats. One pass over the points for each pair of a unit and a
 //! factor: the cost is linear in points, units and factors.
 
-use crate::error::Result;
-use crate::input::{self, Classes};
+use crate::classes::Classes;
+use crate::error::{MetricsError, Result};
 use crate::numeric::entropy_of_counts;
+use crate::views::Labelled;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -98,27 +99,24 @@ pub struct Information {
 }
 
 impl Information {
-    /// Bins `codes` \[n, units\] and counts them against `factors` \[n, factors\].
+    /// Bins the units and counts them against the factors.
     ///
     /// # Errors
-    /// If the arrays do not fit each other or are not finite, if no factor varies, or `bins` is below 2.
+    /// If `bins` is not in 2 to 65536.
     ///
     /// ```
     /// use ndarray::array;
-    /// use unbraid_metrics::information::Information;
+    /// use unbraid_metrics::{Labelled, information::Information};
     ///
-    /// let codes = array![[0.0, 5.0], [0.0, 5.0], [1.0, 5.0], [1.0, 5.0]];
-    /// let information = Information::new(codes.view(), array![[0], [0], [1], [1]].view(), 20)?;
+    /// let (codes, factors) = (array![[0.0, 5.0], [0.0, 5.0], [1.0, 5.0], [1.0, 5.0]], array![[0], [0], [1], [1]]);
+    /// let information = Information::new(&Labelled::new(codes.view(), factors.view())?, 20)?;
     /// assert!((information.matrix[[0, 0]] - 2_f64.ln()).abs() < 1e-12);
     /// assert_eq!(information.matrix[[1, 0]], 0.0);
     /// # Ok::<(), unbraid_metrics::MetricsError>(())
     /// ```
-    pub fn new(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, i64>, bins: usize) -> Result<Self> {
-        input::check(codes, factors)?;
-        input::check_bins(bins)?;
-        let classes = Classes::of_factors(factors);
-        input::check_varies("factors", &classes)?;
-        Ok(Self::of_classes(codes, &classes, bins))
+    pub fn new(data: &Labelled<'_>, bins: usize) -> Result<Self> {
+        check_bins(bins)?;
+        Ok(Self::of_classes(data.codes(), data.classes(), bins))
     }
 
     fn of_classes(codes: ArrayView2<'_, f64>, classes: &[Classes], bins: usize) -> Self {
@@ -132,7 +130,7 @@ impl Information {
                 }
                 let row = classes
                     .iter()
-                    .map(|factor| mutual_information(&binned, bins, &factor.of_row, factor.count()))
+                    .map(|factor| mutual_information(&binned, bins, factor.labels(), factor.count()))
                     .collect();
                 (entropy_of_counts(&counts), row)
             })
@@ -141,15 +139,24 @@ impl Information {
             matrix: Array2::from_shape_fn((units.len(), classes.len()), |(unit, factor)| {
                 units[unit].1[factor]
             }),
-            factor_entropies: classes.iter().map(|factor| entropy_of_counts(&factor.counts())).collect(),
+            factor_entropies: classes.iter().map(|factor| entropy_of_counts(&factor.sizes())).collect(),
             unit_entropies: units.iter().map(|(entropy, _)| *entropy).collect(),
             bins,
         }
     }
 
-    /// The positions of the factors that take more than one value; the others tell nothing and are left out of means.
+    /// The positions of the factors that take more than one value; the others carry no information and are left out of means.
     pub(crate) fn varying_factors(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.factor_entropies.len()).filter(|&factor| self.factor_entropies[factor] > 0.0)
+    }
+}
+
+/// Refuses a number of bins that cannot be right.
+pub(crate) fn check_bins(bins: usize) -> Result<()> {
+    if (2..=65_536).contains(&bins) {
+        Ok(())
+    } else {
+        Err(MetricsError::parameter("bins", bins, "2 to 65536"))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Small numerical helpers that several scores and learners share.
 
+use ndarray::{Array2, ArrayView2};
+
 /// The exponential function, in a form that compilers turn into vector instructions: no branches, no table.
 ///
 /// Accurate to 2 units in the last place on [-708, 709]; arguments outside are moved to the nearer end, so that the
@@ -73,6 +75,31 @@ pub(crate) fn exp2(x: f64) -> f64 {
 #[inline]
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
+}
+
+/// The columns of an array as vectors, which is how nearly every score reads codes.
+pub(crate) fn columns(array: ArrayView2<'_, f64>) -> Vec<Vec<f64>> {
+    array.columns().into_iter().map(|column| column.to_vec()).collect()
+}
+
+/// Both samples, minus the mean and divided by the deviation of the first; constant columns become 0.
+pub(crate) fn standardise(
+    train: ArrayView2<'_, f64>,
+    test: ArrayView2<'_, f64>,
+) -> (Array2<f64>, Array2<f64>) {
+    let (mut train, mut test) = (train.to_owned(), test.to_owned());
+    for (mut train, mut test) in train.columns_mut().into_iter().zip(test.columns_mut()) {
+        let constant = is_constant(train.iter().copied());
+        let mean = train.sum() / train.len() as f64;
+        let deviation = train.var(0.0).sqrt();
+        let scale = |value: f64| {
+            let scaled = (value - mean) / deviation;
+            if constant || !scaled.is_finite() { 0.0 } else { scaled }
+        };
+        train.mapv_inplace(scale);
+        test.mapv_inplace(scale);
+    }
+    (train, test)
 }
 
 /// The arithmetic mean; 0 of nothing.

@@ -1,7 +1,7 @@
 //! Learners against scikit-learn on small problems; `fixtures/make_learners.py` wrote the expectations.
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 
-use ndarray::{Array1, Array2, ArrayView2};
+use crate::common::{self, assert_matrix_close};
+use ndarray::{Array1, Array2};
 use serde_json::Value;
 use unbraid_metrics::Classes;
 use unbraid_metrics::correlation::spearman;
@@ -25,12 +25,11 @@ fn problems() -> Vec<(String, Problem)> {
 
 impl Problem {
     fn matrix(&self, key: &str) -> Array2<f64> {
-        let rows: Vec<Vec<f64>> = serde_json::from_value(self.0[key].clone()).unwrap();
-        Array2::from_shape_fn((rows.len(), rows[0].len()), |(i, j)| rows[i][j])
+        common::matrix(&self.0[key])
     }
 
     fn numbers(&self, key: &str) -> Vec<f64> {
-        serde_json::from_value(self.0[key].clone()).unwrap()
+        common::numbers(&self.0[key])
     }
 
     fn classes(&self) -> Classes {
@@ -42,13 +41,6 @@ impl Problem {
     fn predictions(&self, key: &str) -> Vec<u32> {
         serde_json::from_value(self.0[key].clone()).unwrap()
     }
-}
-
-fn assert_close(what: &str, found: ArrayView2<'_, f64>, expected: &Array2<f64>, tolerance: f64) {
-    assert_eq!(found.dim(), expected.dim(), "{what}");
-    let gap = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    eprintln!("{what}: largest gap {gap:.1e}");
-    assert!(gap <= tolerance, "{what}: largest gap {gap}, allowed {tolerance}");
 }
 
 fn disagreements(found: &[u32], expected: &[u32]) -> usize {
@@ -64,10 +56,10 @@ fn logistic_regression() {
         let model = LogisticRegression::fit(features.view(), &classes, &exact).unwrap();
         // The objective is flat: where L-BFGS sees no more decrease, weights (of up to 20) are still 4e-4 off, in
         // scikit-learn as here. Predictions are not.
-        assert_close(&format!("{name} weights"), model.weights(), &problem.matrix("logistic"), 1e-3);
+        assert_matrix_close(&format!("{name} weights"), model.weights(), &problem.matrix("logistic"), 1e-3);
         let probabilities = model.probabilities(problem.matrix("test_features").view());
         let expected = problem.matrix("logistic_probabilities");
-        assert_close(&format!("{name} probabilities"), probabilities.view(), &expected, 1e-5);
+        assert_matrix_close(&format!("{name} probabilities"), probabilities.view(), &expected, 1e-5);
         // With the default tolerance both stop near the minimum, not at the same point. Where scikit-learn runs out of
         // its 100 iterations, it is still far away (0.38 in the probabilities of `many_classes`): nothing to compare.
         if problem.0["logistic_default_iterations"].as_u64() == Some(100) {
@@ -77,7 +69,7 @@ fn logistic_regression() {
             LogisticRegression::fit(features.view(), &classes, &LogisticParameters::default()).unwrap();
         let probabilities = model.probabilities(problem.matrix("test_features").view());
         let expected = problem.matrix("logistic_default_probabilities");
-        assert_close(&format!("{name} default probabilities"), probabilities.view(), &expected, 2e-3);
+        assert_matrix_close(&format!("{name} default probabilities"), probabilities.view(), &expected, 2e-3);
     }
 }
 
@@ -105,14 +97,19 @@ fn linear_support_vector_machine() {
         let (features, classes) = (problem.matrix("features"), problem.classes());
         let balanced = SvmParameters { tolerance: 1e-10, max_iterations: 100_000, ..Default::default() };
         let model = LinearSvm::fit(features.view(), &classes, &balanced).unwrap();
-        assert_close(&format!("{name} balanced"), model.weights(), &problem.matrix("svm_balanced"), 1e-7);
+        assert_matrix_close(
+            &format!("{name} balanced"),
+            model.weights(),
+            &problem.matrix("svm_balanced"),
+            1e-7,
+        );
         let found = model.predict(problem.matrix("test_features").view());
         assert_eq!(found, problem.predictions("svm_balanced_predictions"), "{name}");
         let plain = SvmParameters { c: 1.0, balanced: false, ..balanced.clone() };
         let model = LinearSvm::fit(features.view(), &classes, &plain).unwrap();
-        assert_close(&format!("{name} plain"), model.weights(), &problem.matrix("svm_plain"), 1e-6);
+        assert_matrix_close(&format!("{name} plain"), model.weights(), &problem.matrix("svm_plain"), 1e-6);
         let model = LinearSvm::fit_single(features.column(0), &classes, &balanced).unwrap();
-        assert_close(&format!("{name} single"), model.weights(), &problem.matrix("svm_single"), 1e-7);
+        assert_matrix_close(&format!("{name} single"), model.weights(), &problem.matrix("svm_single"), 1e-7);
     }
 }
 
@@ -135,7 +132,7 @@ fn boosted_trees() {
                 }
             }
         }
-        assert_close(&format!("{name} scores"), found.view(), &expected, 1e-7);
+        assert_matrix_close(&format!("{name} scores"), found.view(), &expected, 1e-7);
         let model = GradientBoosting::fit(features.view(), &classes, &BoostingParameters::default()).unwrap();
         // Two of 24 seeds of scikit-learn differ by up to 0.014 here.
         for (found, expected) in model.importances().iter().zip(problem.numbers("boosting_importances")) {
@@ -181,7 +178,7 @@ fn forest() {
 fn lasso() {
     for (name, problem) in problems() {
         let features = problem.matrix("features");
-        let target: Array1<f64> = problem.classes().of_row.iter().map(|&label| f64::from(label)).collect();
+        let target: Array1<f64> = problem.classes().labels().iter().map(|&label| f64::from(label)).collect();
         let parameters = LassoParameters { tolerance: 1e-12, max_iterations: 100_000, ..Default::default() };
         let model = Lasso::fit(features.view(), target.view(), &parameters).unwrap();
         for (found, expected) in model.weights.iter().zip(problem.numbers("lasso")) {
@@ -213,7 +210,7 @@ fn both_support_vector_machines_agree() {
             let exact = LinearSvm::fit_single(column, &classes, &parameters).unwrap();
             let descent =
                 LinearSvm::fit(column.insert_axis(ndarray::Axis(1)), &classes, &parameters).unwrap();
-            assert_close(&name, exact.weights(), &descent.weights().to_owned(), 1e-7);
+            assert_matrix_close(&name, exact.weights(), &descent.weights().to_owned(), 1e-7);
         }
     }
 }

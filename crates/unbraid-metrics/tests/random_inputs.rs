@@ -1,10 +1,9 @@
 //! Whatever small arrays a metric is given, it answers with finite numbers or an error.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use crate::synthetic::quick_registry;
 use ndarray::Array2;
 use proptest::prelude::*;
-use unbraid_metrics::Codes;
-use unbraid_metrics::registry::{self, Options, Parameters};
+use unbraid_metrics::{Codes, Options};
 
 /// Numbers that repeat, coincide nearly, or differ wildly.
 fn entry() -> impl Strategy<Value = f64> {
@@ -48,18 +47,13 @@ proptest! {
             .and_then(|codes| codes.with_log_variances(part(&log_variances, &first)))
             .and_then(|codes| codes.with_clusters(labels(&first), labels(&last)))
             .unwrap();
-        let mut parameters = Parameters::default();
-        parameters.beta_vae_score.train_points = 30;
-        parameters.beta_vae_score.test_points = 30;
-        parameters.factor_vae_score.train_points = 30;
-        parameters.factor_vae_score.test_points = 30;
-        for metric in registry::metrics() {
-            let options = Options { parameters: Some(&parameters), ..Default::default() };
-            if let Ok(report) = registry::run(&[metric.name], &codes, &options) {
-                for (key, value) in &report.scores[0].outcome.values {
+        let registry = quick_registry(30, 30);
+        for metric in registry.iter() {
+            if let Ok(report) = registry.run(&[&metric.name], &codes, &Options::default()) {
+                for (key, value) in report.scores[0].values.numbers() {
                     prop_assert!(value.is_finite(), "{key} is {value}");
                 }
-                for (key, matrix) in &report.scores[0].outcome.matrices {
+                for (key, matrix) in report.scores[0].values.matrices() {
                     prop_assert!(matrix.iter().all(|value| value.is_finite()), "{key} is {matrix}");
                 }
             }

@@ -1,8 +1,8 @@
 //! Random forests for classification, as scikit-learn's `RandomForestClassifier`.
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
-use crate::numeric::argmax;
+use crate::numeric::{argmax, columns};
 use crate::random::{self, Generator, below};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ impl RandomForest {
     /// let features = array![[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]];
     /// let classes = Classes::new(array![0, 0, 0, 1, 1, 1].view());
     /// let forest = RandomForest::fit(features.view(), &classes, &ForestParameters::default())?;
-    /// assert_eq!(forest.predict(features.view()), classes.of_row);
+    /// assert_eq!(forest.predict(features.view()), classes.labels());
     /// # Ok::<(), unbraid_metrics::MetricsError>(())
     /// ```
     pub fn fit(
@@ -72,7 +72,7 @@ impl RandomForest {
         }
         let width = features.ncols();
         let tried = parameters.features_per_split.unwrap_or((width as f64).sqrt() as usize).clamp(1, width);
-        let columns: Vec<Vec<f64>> = crate::input::columns(features);
+        let columns: Vec<Vec<f64>> = columns(features);
         let grown: Vec<(Vec<Node>, Vec<f64>)> = (0..parameters.trees)
             .into_par_iter()
             .map(|tree| {
@@ -190,7 +190,7 @@ impl<'a> Growth<'a> {
     fn counts(&self, rows: &[u32]) -> Vec<f64> {
         let mut counts = vec![0.0; self.classes.count()];
         for &row in rows {
-            counts[self.classes.of_row[row as usize] as usize] += 1.0;
+            counts[self.classes.labels()[row as usize] as usize] += 1.0;
         }
         counts
     }
@@ -219,7 +219,7 @@ impl<'a> Growth<'a> {
     fn best_of_feature(&self, feature: usize, rows: &[u32], counts: &[f64]) -> Option<Best> {
         let column = &self.columns[feature];
         let mut sorted: Vec<(f64, u32)> =
-            rows.iter().map(|&row| (column[row as usize], self.classes.of_row[row as usize])).collect();
+            rows.iter().map(|&row| (column[row as usize], self.classes.labels()[row as usize])).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (mut left, mut right) = (vec![0.0; counts.len()], counts.to_vec());
         // Squared counts change by 2c + 1 when a row arrives and by 1 - 2c when it leaves.

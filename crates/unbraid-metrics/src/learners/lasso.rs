@@ -1,6 +1,7 @@
 //! Least squares with an L1 penalty, by coordinate descent, as scikit-learn's `Lasso`.
 
 use crate::error::{MetricsError, Result};
+use crate::views::check_length;
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -56,10 +57,10 @@ impl Lasso {
         parameters: &LassoParameters,
     ) -> Result<Self> {
         let rows = features.nrows();
-        if rows == 0 || target.len() != rows {
-            let expected = format!("{rows} values, as many as rows of features, and at least 1");
-            return Err(MetricsError::shape("target", format!("{} values", target.len()), expected));
+        if rows == 0 {
+            return Err(MetricsError::TooFew { array: "features", what: "row", found: 0, least: 1 });
         }
+        check_length("target", "value", target.len(), rows, "rows of features")?;
         if !(parameters.alpha >= 0.0 && parameters.alpha.is_finite()) {
             return Err(MetricsError::parameter("alpha", parameters.alpha, "0 or a positive number"));
         }

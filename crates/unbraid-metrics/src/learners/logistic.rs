@@ -1,8 +1,8 @@
 //! Multinomial logistic regression, as scikit-learn's `LogisticRegression` with its default solver.
 
 use super::lbfgs::{Stop, minimise};
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
 use crate::numeric::{argmax, exp, vectorised};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -174,7 +174,7 @@ impl Problem {
             })
             .collect();
         let penalty = 1.0 / (c * rows as f64);
-        Self { chunks, labels: classes.of_row.clone(), features: width + 1, classes: score_rows, penalty }
+        Self { chunks, labels: classes.labels().to_vec(), features: width + 1, classes: score_rows, penalty }
     }
 
     /// The objective and its gradient. Chunks are worked on in parallel and added in order.

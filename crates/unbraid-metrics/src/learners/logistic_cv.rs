@@ -1,8 +1,8 @@
 //! Logistic regression whose penalty is chosen by cross-validation, as scikit-learn's `LogisticRegressionCV`.
 
 use super::logistic::{LogisticParameters, LogisticRegression};
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
 use crate::numeric::argmax;
 use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ impl LogisticRegressionCv {
     /// let features = array![[-2.0], [2.0], [-1.0], [1.0], [-1.5], [1.5]];
     /// let classes = Classes::new(array![0, 1, 0, 1, 0, 1].view());
     /// let fitted = LogisticRegressionCv::fit(features.view(), &classes, &LogisticCvParameters::default())?;
-    /// assert_eq!(fitted.model.predict(features.view()), classes.of_row);
+    /// assert_eq!(fitted.model.predict(features.view()), classes.labels());
     /// # Ok::<(), unbraid_metrics::MetricsError>(())
     /// ```
     pub fn fit(
@@ -114,7 +114,7 @@ fn accuracies_of_fold(
     let kept: Vec<usize> = (0..features.nrows()).filter(|row| !left_out.contains(row)).collect();
     let train = features.select(Axis(0), &kept);
     // Numbers of the classes serve as values, so that a class missing here keeps the others' meaning.
-    let labels: ndarray::Array1<i64> = kept.iter().map(|&row| i64::from(classes.of_row[row])).collect();
+    let labels: ndarray::Array1<i64> = kept.iter().map(|&row| i64::from(classes.labels()[row])).collect();
     let train_classes = Classes::new(labels.view());
     let test = features.slice_axis(Axis(0), left_out.clone().into());
     let mut last: Option<LogisticRegression> = None;
@@ -126,8 +126,8 @@ fn accuracies_of_fold(
         let hits = model
             .predict(test)
             .iter()
-            .zip(&classes.of_row[left_out.clone()])
-            .filter(|(predicted, truth)| train_classes.values[**predicted as usize] == i64::from(**truth))
+            .zip(&classes.labels()[left_out.clone()])
+            .filter(|(predicted, truth)| train_classes.values()[**predicted as usize] == i64::from(**truth))
             .count();
         accuracies.push(hits as f64 / left_out.len() as f64);
         last = Some(model);

@@ -18,18 +18,23 @@ pub use logistic::{LogisticParameters, LogisticRegression};
 pub use logistic_cv::{LogisticCvParameters, LogisticRegressionCv};
 pub use svm::{LinearSvm, SvmParameters};
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::{self, Classes};
+use crate::views::check_length;
 use ndarray::ArrayView2;
+
+/// The share of rows whose class was predicted; `None` is a class that the classifier was not trained on.
+pub(crate) fn accuracy(predicted: &[u32], truth: &[Option<u32>]) -> f64 {
+    let hits = predicted.iter().zip(truth).filter(|(predicted, truth)| Some(**predicted) == **truth).count();
+    hits as f64 / truth.len().max(1) as f64
+}
 
 /// What every classifier asks of its training data.
 fn check_fit(features: ArrayView2<'_, f64>, classes: &Classes) -> Result<()> {
-    if features.nrows() == 0 || features.ncols() == 0 {
-        return Err(MetricsError::shape("features", input::shape(&features), "at least 1 row and 1 column"));
+    for (what, found) in [("row", features.nrows()), ("column", features.ncols())] {
+        if found == 0 {
+            return Err(MetricsError::TooFew { array: "features", what, found, least: 1 });
+        }
     }
-    if features.nrows() != classes.of_row.len() {
-        let expected = format!("{}, as many as rows of features", features.nrows());
-        return Err(MetricsError::shape("classes", format!("{} labels", classes.of_row.len()), expected));
-    }
-    Ok(())
+    check_length("classes", "label", classes.labels().len(), features.nrows(), "rows of features")
 }

@@ -1,7 +1,7 @@
 //! Linear support vector machines, one against the rest, by liblinear's dual coordinate descent.
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
 use crate::numeric::argmax;
 use crate::random::{self, below};
 use ndarray::{Array2, ArrayView2};
@@ -68,7 +68,7 @@ impl LinearSvm {
         let rows: Vec<f64> = features.iter().copied().collect();
         let solved: Vec<Vec<f64>> = problems
             .par_iter()
-            .map(|problem| solve(&rows, width, &classes.of_row, problem, parameters))
+            .map(|problem| solve(&rows, width, classes.labels(), problem, parameters))
             .collect();
         Ok(Self::from_weights(&solved, width + 1, classes.count()))
     }
@@ -129,10 +129,10 @@ pub(super) struct OneAgainstRest {
 
 /// The binary problems of a classification.
 pub(super) fn one_against_rest(classes: &Classes, parameters: &SvmParameters) -> Vec<OneAgainstRest> {
-    let counts = classes.counts();
+    let counts = classes.sizes();
     let weight = |class: usize| {
         if parameters.balanced {
-            classes.of_row.len() as f64 / (classes.count() as f64 * f64::from(counts[class]))
+            classes.labels().len() as f64 / (classes.count() as f64 * f64::from(counts[class]))
         } else {
             1.0
         }

@@ -7,8 +7,8 @@
 //! rows.
 
 use super::svm::{LinearSvm, OneAgainstRest, SvmParameters, one_against_rest};
+use crate::classes::Classes;
 use crate::error::Result;
-use crate::input::Classes;
 use ndarray::{ArrayView1, Axis};
 
 impl LinearSvm {
@@ -28,7 +28,7 @@ impl LinearSvm {
         let all = RunningSums::new(order.iter().map(|&row| feature[row]));
         let mut of_class: Vec<Vec<f64>> = vec![Vec::new(); classes.count()];
         for &row in &order {
-            of_class[classes.of_row[row] as usize].push(feature[row]);
+            of_class[classes.labels()[row] as usize].push(feature[row]);
         }
         let solved: Vec<Vec<f64>> = one_against_rest(classes, parameters)
             .iter()

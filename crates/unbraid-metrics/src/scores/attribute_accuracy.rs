@@ -1,20 +1,24 @@
 //! Attribute accuracy by the difference of means.
 
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::Result;
-use crate::input::{self, Classes, TrainTest};
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::mean;
+use crate::report::ScoreValues;
+use crate::views::TrainTest;
 use rayon::prelude::*;
 
-/// What [`attribute_accuracy`] found.
+/// What [`attribute_accuracy`] computes.
 #[derive(Clone, Debug)]
-pub struct AttributeAccuracy {
+pub struct AttributeAccuracyValues {
     /// The mean over attributes of the accuracy on the test points.
     pub value: f64,
     /// The mean over the attributes of each factor; 0 for a factor that does not vary.
     pub per_factor: Vec<f64>,
 }
 
-/// Attribute accuracy: how far does the simplest classifier get, the direction between the means of two classes?
+/// Attribute accuracy: how accurate is a classifier along the difference between the means of two classes?
 ///
 /// ```text
 /// w = mean of z where the attribute holds - mean of z where it does not
@@ -27,9 +31,7 @@ pub struct AttributeAccuracy {
 ///
 /// * Range: 0 to 1, higher is better. Not balanced: always saying "no" reaches the share of the larger class.
 /// * Reference: Kumar et al. 2018, table 2.
-///
-/// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// * See also: [`explicitness`](super::explicitness), with a fitted linear classifier; [`downstream`](super::downstream).
 ///
 /// ```
 /// use ndarray::array;
@@ -37,24 +39,17 @@ pub struct AttributeAccuracy {
 /// use unbraid_metrics::scores::attribute_accuracy;
 ///
 /// let (codes, factors) = (array![[0.0, 1.0], [0.0, 2.0], [3.0, 1.0], [3.0, 2.0]], array![[0], [0], [1], [1]]);
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
-/// assert_eq!(attribute_accuracy(&data)?.value, 1.0);
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
+/// assert_eq!(attribute_accuracy(&data).value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn attribute_accuracy(data: &TrainTest<'_>) -> Result<AttributeAccuracy> {
-    data.check()?;
-    let factors = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &factors)?;
+pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracyValues {
+    let factors = data.train().classes();
     let per_factor: Vec<f64> = factors
         .par_iter()
         .enumerate()
         .map(|(factor, classes)| {
-            let truth = classes.of_other(data.factors_test.column(factor));
+            let truth = classes.labels_of(data.factors_test().column(factor));
             // With two values the second alone says everything.
             let first = usize::from(classes.count() == 2);
             let accuracies: Vec<f64> = if classes.varies() {
@@ -69,19 +64,19 @@ pub fn attribute_accuracy(data: &TrainTest<'_>) -> Result<AttributeAccuracy> {
         .collect();
     let varying: Vec<f64> = per_factor
         .iter()
-        .zip(&factors)
+        .zip(factors)
         .filter(|(_, classes)| classes.varies())
         .map(|(value, _)| *value)
         .collect();
-    Ok(AttributeAccuracy { value: mean(&varying), per_factor })
+    AttributeAccuracyValues { value: mean(&varying), per_factor }
 }
 
 /// The accuracy for one value against the rest.
 fn accuracy_of(data: &TrainTest<'_>, classes: &Classes, class: u32, truth: &[Option<u32>]) -> f64 {
-    let units = data.codes_train.ncols();
+    let units = data.codes_train().ncols();
     let mut sums = [vec![0.0; units], vec![0.0; units]];
     let mut counts = [0.0; 2];
-    for (row, &label) in data.codes_train.rows().into_iter().zip(&classes.of_row) {
+    for (row, &label) in data.codes_train().rows().into_iter().zip(classes.labels()) {
         let side = usize::from(label == class);
         counts[side] += 1.0;
         for (sum, value) in sums[side].iter_mut().zip(row) {
@@ -92,11 +87,11 @@ fn accuracy_of(data: &TrainTest<'_>, classes: &Classes, class: u32, truth: &[Opt
         (0..units).map(|unit| sums[1][unit] / counts[1] - sums[0][unit] / counts[0]).collect();
     let project =
         |row: ndarray::ArrayView1<'_, f64>| row.iter().zip(&direction).map(|(z, w)| z * w).sum::<f64>();
-    let projections: Vec<f64> = data.codes_train.rows().into_iter().map(project).collect();
-    let positive: Vec<bool> = classes.of_row.iter().map(|&label| label == class).collect();
+    let projections: Vec<f64> = data.codes_train().rows().into_iter().map(project).collect();
+    let positive: Vec<bool> = classes.labels().iter().map(|&label| label == class).collect();
     let bias = hinge_bias(&projections, &positive);
     let hits = data
-        .codes_test
+        .codes_test()
         .rows()
         .into_iter()
         .zip(truth)
@@ -122,6 +117,25 @@ fn hinge_bias(projections: &[f64], positive: &[bool]) -> f64 {
         (Some(below), Some(above)) => below / 2.0 + above / 2.0,
         (Some(only), None) | (None, Some(only)) => *only,
         (None, None) => 0.0,
+    }
+}
+
+/// The metric `attribute_accuracy`; see [`attribute_accuracy`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AttributeAccuracy;
+
+impl Metric for AttributeAccuracy {
+    fn description(&self) -> Description {
+        let meaning = "factor values are classified along the difference of two class means";
+        Description::new("attribute_accuracy", meaning)
+            .number("attribute_accuracy", "attribute accuracy")
+            .needs(Needs::TEST_POINTS)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let found = attribute_accuracy(&codes.train_test()?);
+        Ok(ScoreValues::new("attribute_accuracy", found.value)
+            .with_list("attribute_accuracy_per_factor", found.per_factor))
     }
 }
 

@@ -1,14 +1,17 @@
 //! The BetaVAE score, also known as Z-diff.
 
-use super::interventions::InterventionSampler;
-use crate::error::{MetricsError, Result};
-use crate::input::Classes;
-use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters};
+use super::interventions::{Accuracies, InterventionSampler, check_counts};
+use crate::classes::Classes;
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters, accuracy};
+use crate::metric::{Description, Metric, Options, json};
 use crate::random::{self, below};
-use crate::scores::dci::accuracy;
+use crate::report::ScoreValues;
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The classifier of [`beta_vae_score`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,11 +37,11 @@ pub struct BetaVaeParameters {
     pub batch_size: usize,
     /// Points that the classifier is fitted to.
     pub train_points: usize,
-    /// Points that it is judged on.
+    /// Points that it is tested on.
     pub test_points: usize,
     /// The classifier.
     pub classifier: DifferenceClassifier,
-    /// Draws everything.
+    /// Seeds everything that is drawn.
     pub seed: u64,
 }
 
@@ -54,16 +57,22 @@ impl Default for BetaVaeParameters {
     }
 }
 
-/// What an interventional score found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Accuracies {
-    /// The score: accuracy on fresh points.
-    pub value: f64,
-    /// Accuracy on the points that the classifier was made from.
-    pub train: f64,
+impl BetaVaeParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        match &mut self.classifier {
+            // Its solution does not depend on chance.
+            DifferenceClassifier::Logistic(_) => {}
+            DifferenceClassifier::Svm(svm) => svm.seed = seed,
+        }
+        self
+    }
 }
 
-/// BetaVAE score: can a linear classifier tell which factor two points share, from how far apart their units are?
+/// BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the distances between
+/// their units?
 ///
 /// ```text
 /// point:  factor k at random; mean over pairs that share k of |z - z'|, one number for each unit; label k
@@ -73,17 +82,19 @@ pub struct Accuracies {
 /// * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
 /// * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
 /// * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019.
+/// * See also: [`factor_vae_score`](super::factor_vae_score), which needs no fitted classifier and is harder to satisfy.
 ///
 /// # Errors
 /// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::Array2;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{BetaVaeParameters, GroupedRows, beta_vae_score};
 ///
 /// let factors = Array2::from_shape_fn((100, 2), |(row, factor)| (if factor == 0 { row / 10 } else { row % 10 }) as i64);
 /// let codes = factors.mapv(|value| value as f64);
-/// let sampler = GroupedRows::new(codes.view(), factors.view())?;
+/// let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view())?);
 /// let parameters = BetaVaeParameters { train_points: 200, test_points: 100, ..Default::default() };
 /// assert_eq!(beta_vae_score(&sampler, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
@@ -93,7 +104,7 @@ pub fn beta_vae_score(
     parameters: &BetaVaeParameters,
 ) -> Result<Accuracies> {
     check_counts(parameters.batch_size, parameters.train_points, parameters.test_points)?;
-    if sampler.factors() < 2 {
+    if sampler.factor_count() < 2 {
         return Ok(Accuracies { value: 1.0, train: 1.0 });
     }
     let (train, train_labels) = differences(sampler, parameters, "beta-vae train", parameters.train_points);
@@ -110,9 +121,38 @@ pub fn beta_vae_score(
         }
     };
     Ok(Accuracies {
-        value: accuracy(&predicted, &classes.of_other(test_labels.view())),
-        train: accuracy(&fitted, &classes.of_other(train_labels.view())),
+        value: accuracy(&predicted, &classes.labels_of(test_labels.view())),
+        train: accuracy(&fitted, &classes.labels_of(train_labels.view())),
     })
+}
+
+/// The metric `beta_vae_score`; see [`beta_vae_score`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BetaVaeScore {
+    /// Its parameters.
+    pub parameters: BetaVaeParameters,
+}
+
+impl Metric for BetaVaeScore {
+    fn description(&self) -> Description {
+        let meaning =
+            "a linear classifier tells which factor two points share from the distances between their units";
+        Description::new("beta_vae_score", meaning)
+            .number("beta_vae_score", "BetaVAE score")
+            .alias("z_diff")
+            .interventional()
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let parameters = self.parameters.clone().with_seed(options.seed);
+        let found = beta_vae_score(options.sampler_for(codes)?.as_ref(), &parameters)?;
+        Ok(ScoreValues::new("beta_vae_score", found.value)
+            .with_list("beta_vae_train_accuracy", vec![found.train]))
+    }
 }
 
 /// Points for the classifier and the factors that they were made with. Each point has a generator of its own.
@@ -122,7 +162,7 @@ fn differences(
     purpose: &str,
     points: usize,
 ) -> (Array2<f64>, Array1<i64>) {
-    let units = sampler.units();
+    let units = sampler.unit_count();
     let size = parameters.batch_size * units;
     let drawn: Vec<(i64, Vec<f64>)> = (0..points)
         .into_par_iter()
@@ -130,7 +170,7 @@ fn differences(
             || (vec![0.0; size], vec![0.0; size]),
             |(first, second), point| {
                 let mut generator = random::generator(parameters.seed, purpose, point as u64);
-                let factor = below(&mut generator, sampler.factors());
+                let factor = below(&mut generator, sampler.factor_count());
                 sampler.pairs(factor, &mut generator, first, second);
                 let mut sums = vec![0.0; units];
                 for (first, second) in first.chunks_exact(units).zip(second.chunks_exact(units)) {
@@ -145,16 +185,4 @@ fn differences(
         .collect();
     let features = Array2::from_shape_fn((points, units), |(point, unit)| drawn[point].1[unit]);
     (features, drawn.iter().map(|(factor, _)| *factor).collect())
-}
-
-/// Refuses numbers of points that cannot be right.
-pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
-    for (name, value, least) in
-        [("batch_size", batch_size, 1), ("train_points", train_points, 1), ("test_points", test_points, 1)]
-    {
-        if value < least {
-            return Err(MetricsError::parameter(name, value, format!("at least {least}")));
-        }
-    }
-    Ok(())
 }

@@ -1,11 +1,16 @@
 //! Cluster accuracy of a categorical unit.
 
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
-use ndarray::ArrayView1;
+use crate::metric::{Description, Metric, Needs, Options, Requirement, json};
+use crate::report::ScoreValues;
+use crate::views::check_length;
+use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// How clusters are given labels.
+/// How labels are assigned to clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
@@ -19,32 +24,33 @@ pub enum Matching {
 /// Parameters of [`cluster_accuracy`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct ClusterParameters {
-    /// How clusters are given labels.
+pub struct ClusterAccuracyParameters {
+    /// How labels are assigned to clusters.
     pub matching: Matching,
 }
 
-/// Cluster accuracy: if a categorical unit sorts points into clusters, how often is the cluster's label right?
+/// Cluster accuracy: how often does the label of a point's cluster, its most likely category, equal its own label?
 ///
-/// Labels are given to clusters on the training points and judged on the test points. A cluster that no training point
+/// Labels are assigned to clusters on the training points and tested on the test points. A cluster that no training point
 /// fell into (or that one-to-one matching leaves over) is never right.
 ///
 /// * Shapes: clusters and labels \[n\] of training and test points; clusters are the most likely category of each point.
 /// * Range: 0 to 1, higher is better; with majority, at least the share of the most common label on the training points.
 /// * Reference: Dupont 2018, Learning disentangled joint continuous and discrete representations, section 4.2.
+/// * See also: [`downstream`](super::downstream), which predicts factors from continuous units.
 ///
 /// # Errors
 /// If clusters and labels differ in length, or there are none.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::{ClusterParameters, cluster_accuracy};
+/// use unbraid_metrics::scores::{ClusterAccuracyParameters, cluster_accuracy};
 ///
 /// let (clusters, labels) = (array![2, 2, 2, 0, 0, 0], array![7, 7, 7, 4, 4, 7]);
 /// let accuracy = cluster_accuracy(
 ///     (clusters.view(), labels.view()),
 ///     (clusters.view(), labels.view()),
-///     &ClusterParameters::default(),
+///     &ClusterAccuracyParameters::default(),
 /// )?;
 /// assert!((accuracy - 5.0 / 6.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
@@ -52,35 +58,83 @@ pub struct ClusterParameters {
 pub fn cluster_accuracy(
     train: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
     test: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
-    parameters: &ClusterParameters,
+    parameters: &ClusterAccuracyParameters,
 ) -> Result<f64> {
-    for (name, (clusters, labels)) in [("clusters_train", train), ("clusters_test", test)] {
-        if clusters.len() != labels.len() || clusters.is_empty() {
-            let expected = format!("{}, as many as labels, and at least 1", labels.len());
-            return Err(MetricsError::shape(name, format!("{} points", clusters.len()), expected));
+    for (array, (clusters, labels)) in [("clusters_train", train), ("clusters_test", test)] {
+        check_length(array, "point", clusters.len(), labels.len(), "labels")?;
+        if clusters.is_empty() {
+            return Err(MetricsError::TooFew { array, what: "point", found: 0, least: 1 });
         }
     }
+    Ok(accuracy_of(train, test, parameters.matching))
+}
+
+/// [`cluster_accuracy`] of clusters and labels that are known to fit each other.
+fn accuracy_of(
+    train: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
+    test: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
+    matching: Matching,
+) -> f64 {
     let (clusters, labels) = (Classes::new(train.0), Classes::new(train.1));
     let mut counts = vec![vec![0_i64; labels.count()]; clusters.count()];
-    for (&cluster, &label) in clusters.of_row.iter().zip(&labels.of_row) {
+    for (&cluster, &label) in clusters.labels().iter().zip(labels.labels()) {
         counts[cluster as usize][label as usize] += 1;
     }
-    let meaning = match parameters.matching {
+    let label_of_cluster = match matching {
         Matching::Majority => {
             counts.iter().map(|counts| (0..counts.len()).rev().max_by_key(|&label| counts[label])).collect()
         }
         Matching::OneToOne => best_matching(&counts),
     };
     let hits = clusters
-        .of_other(test.0)
+        .labels_of(test.0)
         .into_iter()
-        .zip(labels.of_other(test.1))
+        .zip(labels.labels_of(test.1))
         .filter(|(cluster, label)| {
-            let meant = cluster.and_then(|cluster| meaning[cluster as usize]);
-            meant.is_some() && meant == label.map(|label| label as usize)
+            let given = cluster.and_then(|cluster| label_of_cluster[cluster as usize]);
+            given.is_some() && given == label.map(|label| label as usize)
         })
         .count();
-    Ok(hits as f64 / test.0.len() as f64)
+    hits as f64 / test.0.len() as f64
+}
+
+/// The metric `cluster_accuracy`; see [`cluster_accuracy`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterAccuracy {
+    /// Its parameters.
+    pub parameters: ClusterAccuracyParameters,
+}
+
+impl Metric for ClusterAccuracy {
+    fn description(&self) -> Description {
+        let meaning = "the clusters of a categorical unit agree with a factor (best pair of unit and factor)";
+        Description::new("cluster_accuracy", meaning)
+            .number("cluster_accuracy", "cluster accuracy")
+            .detail("cluster_accuracy_matrix")
+            .needs(Needs { clusters: true, ..Needs::TEST_POINTS })
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let data = codes.train_test()?;
+        let (train, test) =
+            codes.clusters().ok_or(MetricsError::Missing { missing: Requirement::Clusters })?;
+        let classes = data.train().classes();
+        let matrix = Array2::from_shape_fn((train.ncols(), classes.len()), |(unit, factor)| {
+            accuracy_of(
+                (train.column(unit), data.factors_train().column(factor)),
+                (test.column(unit), data.factors_test().column(factor)),
+                self.parameters.matching,
+            )
+        });
+        // A factor with one value is recognised by any unit.
+        let varying = matrix.indexed_iter().filter(|((_, factor), _)| classes[*factor].varies());
+        let best = varying.map(|(_, accuracy)| *accuracy).fold(0.0, f64::max);
+        Ok(ScoreValues::new("cluster_accuracy", best).with_matrix("cluster_accuracy_matrix", matrix))
+    }
 }
 
 /// The column of each row, no column twice, for the largest sum: the Hungarian method with potentials, on the matrix
@@ -156,9 +210,9 @@ mod tests {
     fn one_to_one_gives_each_label_once() {
         let (clusters, labels) = (array![0, 0, 1, 1, 1], array![5, 5, 5, 5, 6]);
         let pair = (clusters.view(), labels.view());
-        let majority = ClusterParameters { matching: Matching::Majority };
+        let majority = ClusterAccuracyParameters { matching: Matching::Majority };
         assert!((cluster_accuracy(pair, pair, &majority).unwrap() - 0.8).abs() < 1e-12);
-        let one_to_one = ClusterParameters { matching: Matching::OneToOne };
+        let one_to_one = ClusterAccuracyParameters { matching: Matching::OneToOne };
         assert!((cluster_accuracy(pair, pair, &one_to_one).unwrap() - 0.6).abs() < 1e-12);
     }
 
@@ -169,7 +223,7 @@ mod tests {
         let found = cluster_accuracy(
             (train.0.view(), train.1.view()),
             (test.0.view(), test.1.view()),
-            &ClusterParameters::default(),
+            &ClusterAccuracyParameters::default(),
         );
         assert_eq!(found.unwrap(), 0.5);
     }

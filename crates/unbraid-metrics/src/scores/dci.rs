@@ -1,17 +1,21 @@
 //! Disentanglement, completeness and informativeness.
 
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::Result;
-use crate::input::{self, Classes, TrainTest};
 use crate::learners::{
-    BoostingParameters, ForestParameters, GradientBoosting, Lasso, LassoParameters, RandomForest,
+    BoostingParameters, ForestParameters, GradientBoosting, Lasso, LassoParameters, RandomForest, accuracy,
 };
-use crate::numeric::mean;
-use crate::scores::explicitness::standardise;
+use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::numeric::{mean, standardise};
+use crate::report::ScoreValues;
+use crate::views::TrainTest;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// The learner that tells how important each unit is for each factor.
+/// The learner whose feature importances [`dci`] reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DciLearner {
@@ -38,12 +42,26 @@ pub struct DciParameters {
     pub learner: DciLearner,
 }
 
-/// What [`dci`] found.
+impl DciParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        match &mut self.learner {
+            DciLearner::Boosting(boosting) => boosting.seed = seed,
+            DciLearner::Forest(forest) => forest.seed = seed,
+            // Its solution does not depend on chance.
+            DciLearner::Lasso(_) => {}
+        }
+        self
+    }
+}
+
+/// What [`dci`] computes.
 #[derive(Clone, Debug)]
-pub struct Dci {
-    /// Does each unit serve one factor?
+pub struct DciValues {
+    /// Does each unit encode one factor?
     pub disentanglement: f64,
-    /// Is each factor served by one unit?
+    /// Is each factor encoded by one unit?
     pub completeness: f64,
     /// Accuracy on the training points, mean over factors.
     pub informativeness_train: f64,
@@ -53,7 +71,8 @@ pub struct Dci {
     pub importance: Array2<f64>,
 }
 
-/// DCI: are units and factors matched one to one, as far as a learner that predicts factors from units can tell?
+/// DCI, disentanglement, completeness and informativeness: are units and factors matched one to one, according to the
+/// feature importances of a learner that predicts factors from units?
 ///
 /// With R the importance of unit i for factor k, of D units and K factors:
 /// ```text
@@ -67,9 +86,12 @@ pub struct Dci {
 /// * Factors with one value are left out of informativeness; their column of importances is 0. A value that occurs in
 ///   the test points only counts as an error.
 /// * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
+/// * See also: [`modularity`](super::modularity) and [`mig_sup`](super::mig_sup) for disentanglement,
+///   [`mig`](super::mig) and [`sap`](super::sap) for completeness, and [`downstream`](super::downstream) for
+///   informativeness.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If a parameter of the learner is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -78,21 +100,14 @@ pub struct Dci {
 ///
 /// let codes = array![[0.0, 0.1], [0.1, 1.0], [1.0, 0.0], [1.1, 1.1]];
 /// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// let score = dci(&data, &DciParameters::default())?;
 /// assert!(score.disentanglement > 0.99 && score.completeness > 0.99);
 /// assert_eq!(score.informativeness_test, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<Dci> {
-    data.check()?;
-    let classes = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &classes)?;
+pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<DciValues> {
+    let classes = data.train().classes();
     let fits: Vec<Option<FactorFit>> = classes
         .par_iter()
         .enumerate()
@@ -108,17 +123,51 @@ pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<Dci> {
             .map(Some)
         })
         .collect::<Result<_>>()?;
-    let importance = Array2::from_shape_fn((data.codes_train.ncols(), fits.len()), |(unit, factor)| {
+    let importance = Array2::from_shape_fn((data.codes_train().ncols(), fits.len()), |(unit, factor)| {
         fits[factor].as_ref().map_or(0.0, |fit| fit.importances[unit])
     });
     let fits: Vec<FactorFit> = fits.into_iter().flatten().collect();
-    Ok(Dci {
+    Ok(DciValues {
         disentanglement: disentanglement_of(importance.view()),
         completeness: completeness_of(importance.view()),
         informativeness_train: mean(&fits.iter().map(|fit| fit.accuracy_train).collect::<Vec<_>>()),
         informativeness_test: mean(&fits.iter().map(|fit| fit.accuracy_test).collect::<Vec<_>>()),
         importance,
     })
+}
+
+/// The metric `dci`; see [`dci`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dci {
+    /// Its parameters.
+    pub parameters: DciParameters,
+}
+
+impl Metric for Dci {
+    fn description(&self) -> Description {
+        let meaning =
+            "each unit encodes one factor, each factor is encoded by one unit, factors are predictable";
+        Description::new("dci", meaning)
+            .number("dci_disentanglement", "DCI disentanglement")
+            .number("dci_completeness", "DCI completeness")
+            .number("dci_informativeness_train", "DCI informativeness, train")
+            .number("dci_informativeness_test", "DCI informativeness, test")
+            .detail("dci_importance")
+            .needs(Needs::TEST_POINTS)
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let found = dci(&codes.train_test()?, &self.parameters.clone().with_seed(options.seed))?;
+        Ok(ScoreValues::new("dci_disentanglement", found.disentanglement)
+            .with_number("dci_completeness", found.completeness)
+            .with_number("dci_informativeness_train", found.informativeness_train)
+            .with_number("dci_informativeness_test", found.informativeness_test)
+            .with_matrix("dci_importance", found.importance))
+    }
 }
 
 /// What one learner says about one factor.
@@ -135,8 +184,8 @@ impl FactorFit {
         classes: &Classes,
         parameters: &BoostingParameters,
     ) -> Result<Self> {
-        let model = GradientBoosting::fit(data.codes_train, classes, parameters)?;
-        let predicted = model.predict(data.codes_test);
+        let model = GradientBoosting::fit(data.codes_train(), classes, parameters)?;
+        let predicted = model.predict(data.codes_test());
         Ok(Self::of_classes(data, factor, classes, model.importances(), model.fitted_classes(), &predicted))
     }
 
@@ -146,8 +195,8 @@ impl FactorFit {
         classes: &Classes,
         parameters: &ForestParameters,
     ) -> Result<Self> {
-        let model = RandomForest::fit(data.codes_train, classes, parameters)?;
-        let (fitted, predicted) = (model.predict(data.codes_train), model.predict(data.codes_test));
+        let model = RandomForest::fit(data.codes_train(), classes, parameters)?;
+        let (fitted, predicted) = (model.predict(data.codes_train()), model.predict(data.codes_test()));
         Ok(Self::of_classes(data, factor, classes, model.importances(), &fitted, &predicted))
     }
 
@@ -159,8 +208,8 @@ impl FactorFit {
         fitted: &[u32],
         predicted: &[u32],
     ) -> Self {
-        let hits = fitted.iter().zip(&classes.of_row).filter(|(a, b)| a == b).count();
-        let truth = classes.of_other(data.factors_test.column(factor));
+        let hits = fitted.iter().zip(classes.labels()).filter(|(a, b)| a == b).count();
+        let truth = classes.labels_of(data.factors_test().column(factor));
         Self {
             importances: importances.to_vec(),
             accuracy_train: hits as f64 / fitted.len() as f64,
@@ -169,9 +218,9 @@ impl FactorFit {
     }
 
     fn lasso(data: &TrainTest<'_>, factor: usize, parameters: &LassoParameters) -> Result<Self> {
-        let (codes_train, codes_test) = standardise(data.codes_train, data.codes_test);
-        let train = data.factors_train.column(factor).mapv(|value| value as f64);
-        let test = data.factors_test.column(factor).mapv(|value| value as f64);
+        let (codes_train, codes_test) = standardise(data.codes_train(), data.codes_test());
+        let train = data.factors_train().column(factor).mapv(|value| value as f64);
+        let test = data.factors_test().column(factor).mapv(|value| value as f64);
         // In units of its own deviation, so that one penalty suits all factors.
         let (mean, deviation) = (train.sum() / train.len() as f64, train.var(0.0).sqrt());
         let (train, test) = ((train - mean) / deviation, (test - mean) / deviation);
@@ -193,12 +242,6 @@ impl FactorFit {
             accuracy_test: explained(codes_test.view(), &test),
         })
     }
-}
-
-/// The share of rows whose class was predicted; a class that is not known is never predicted.
-pub(crate) fn accuracy(predicted: &[u32], truth: &[Option<u32>]) -> f64 {
-    let hits = predicted.iter().zip(truth).filter(|(predicted, truth)| Some(**predicted) == **truth).count();
-    hits as f64 / truth.len().max(1) as f64
 }
 
 /// Disentanglement of a matrix of importances, \[units, factors\].

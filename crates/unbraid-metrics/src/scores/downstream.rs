@@ -1,14 +1,20 @@
 //! Accuracy of downstream prediction from few and many labels.
 
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::input::{self, Classes, TrainTest};
-use crate::learners::{BoostingParameters, GradientBoosting, LogisticCvParameters, LogisticRegressionCv};
+use crate::learners::{
+    BoostingParameters, GradientBoosting, LogisticCvParameters, LogisticRegressionCv, accuracy,
+};
+use crate::metric::{Description, Metric, Needs, Options, json};
 use crate::numeric::mean;
 use crate::random;
-use crate::scores::dci::accuracy;
+use crate::report::ScoreValues;
+use crate::views::TrainTest;
 use ndarray::Axis;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The learner of [`downstream`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,9 +57,23 @@ impl Default for DownstreamParameters {
     }
 }
 
-/// What [`downstream`] found.
+impl DownstreamParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        match &mut self.learner {
+            DownstreamLearner::Boosting(boosting) => boosting.seed = seed,
+            // Its solution does not depend on chance.
+            DownstreamLearner::Logistic(_) => {}
+        }
+        self
+    }
+}
+
+/// What [`downstream`] computes.
 #[derive(Clone, Debug)]
-pub struct Downstream {
+pub struct DownstreamValues {
     /// The score: the accuracy with the most labels.
     pub value: f64,
     /// For each number of labels: the mean accuracy over factors, and that of each factor that varies.
@@ -62,7 +82,7 @@ pub struct Downstream {
     pub sample_efficiency: Option<f64>,
 }
 
-/// Downstream accuracy: how well are factors predicted from codes, given few or many labels?
+/// Downstream accuracy: how accurately are factors predicted from codes, given few or many labels?
 ///
 /// For each number of labels, that many training points are drawn without replacement, a classifier is fitted for each
 /// factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
@@ -72,9 +92,11 @@ pub struct Downstream {
 /// * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
 ///   points are used.
 /// * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+/// * See also: the informativeness of [`dci`](super::dci), which is the accuracy with all labels;
+///   [`explicitness`](super::explicitness).
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -83,19 +105,12 @@ pub struct Downstream {
 ///
 /// let factors = Array2::from_shape_fn((40, 1), |(row, _)| (row % 2) as i64);
 /// let codes = factors.mapv(|value| value as f64);
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// let parameters = DownstreamParameters { labels: vec![10, 40], ..Default::default() };
 /// assert_eq!(downstream(&data, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Result<Downstream> {
-    data.check()?;
-    input::check_varies("factors_train", &Classes::of_factors(data.factors_train))?;
+pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Result<DownstreamValues> {
     if parameters.labels.is_empty() || parameters.labels.contains(&0) {
         let found = format!("{:?}", parameters.labels);
         return Err(MetricsError::parameter("labels", found, "at least one number, all positive"));
@@ -103,7 +118,7 @@ pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Re
     if parameters.test_points == 0 {
         return Err(MetricsError::parameter("test_points", 0, "at least 1"));
     }
-    let rows = data.codes_train.nrows();
+    let rows = data.codes_train().nrows();
     let mut sizes: Vec<usize> = parameters.labels.iter().copied().filter(|&labels| labels <= rows).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -120,7 +135,71 @@ pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Re
     let of = |labels: usize| accuracies.iter().find(|entry| entry.0 == labels).map(|entry| entry.1);
     let sample_efficiency =
         of(100).zip(of(10_000)).filter(|(_, many)| *many > 0.0).map(|(few, many)| few / many);
-    Ok(Downstream { value: accuracies.last().map_or(0.0, |entry| entry.1), accuracies, sample_efficiency })
+    Ok(DownstreamValues {
+        value: accuracies.last().map_or(0.0, |entry| entry.1),
+        accuracies,
+        sample_efficiency,
+    })
+}
+
+/// The metrics `downstream` and, with logistic regression, `downstream_logistic`; see [`downstream`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Downstream {
+    /// Its parameters. The learner decides which of the two metrics it is.
+    pub parameters: DownstreamParameters,
+}
+
+impl Downstream {
+    /// The metric `downstream_logistic`.
+    pub fn logistic() -> Self {
+        let learner = DownstreamLearner::Logistic(LogisticCvParameters::default());
+        Self { parameters: DownstreamParameters { learner, ..Default::default() } }
+    }
+
+    /// The name, which begins every key.
+    fn name(&self) -> &'static str {
+        match self.parameters.learner {
+            DownstreamLearner::Boosting(_) => "downstream",
+            DownstreamLearner::Logistic(_) => "downstream_logistic",
+        }
+    }
+}
+
+impl Metric for Downstream {
+    fn description(&self) -> Description {
+        let (meaning, label) = match self.parameters.learner {
+            DownstreamLearner::Boosting(_) => {
+                ("factors are predictable from codes with few and with many labels", "downstream")
+            }
+            DownstreamLearner::Logistic(_) => (
+                "as downstream, by logistic regression with a cross-validated penalty",
+                "downstream logistic",
+            ),
+        };
+        let name = self.name();
+        Description::new(name, meaning)
+            .number(format!("{name}_accuracy"), format!("{label} accuracy"))
+            .number(format!("{name}_sample_efficiency"), format!("{label} sample efficiency"))
+            .needs(Needs::TEST_POINTS)
+            .on_request_only()
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let found = downstream(&codes.train_test()?, &self.parameters.clone().with_seed(options.seed))?;
+        let name = self.name();
+        let mut values = ScoreValues::new(format!("{name}_accuracy"), found.value);
+        for (labels, accuracy, _) in found.accuracies {
+            values = values.with_number(format!("{name}_accuracy_{labels}"), accuracy);
+        }
+        Ok(match found.sample_efficiency {
+            Some(efficiency) => values.with_number(format!("{name}_sample_efficiency"), efficiency),
+            None => values,
+        })
+    }
 }
 
 /// The test accuracy for each factor that varies, from a number of labelled points.
@@ -130,15 +209,15 @@ fn accuracies_with(
     labels: usize,
 ) -> Result<Vec<f64>> {
     let mut generator = random::generator(parameters.seed, "downstream", labels as u64);
-    let rows = random::choose(&mut generator, data.codes_train.nrows(), labels);
-    let codes = data.codes_train.select(Axis(0), &rows);
-    let factors = data.factors_train.select(Axis(0), &rows);
-    let tested = data.codes_test.nrows().min(parameters.test_points);
-    let test = data.codes_test.slice_axis(Axis(0), (..tested).into());
-    let truth = data.factors_test.slice_axis(Axis(0), (..tested).into());
+    let rows = random::choose(&mut generator, data.codes_train().nrows(), labels);
+    let codes = data.codes_train().select(Axis(0), &rows);
+    let factors = data.factors_train().select(Axis(0), &rows);
+    let tested = data.codes_test().nrows().min(parameters.test_points);
+    let (test, _) = data.codes_test().split_at(Axis(0), tested);
+    let (truth, _) = data.factors_test().split_at(Axis(0), tested);
     (0..factors.ncols())
         .into_par_iter()
-        .filter(|&factor| Classes::new(data.factors_train.column(factor)).varies())
+        .filter(|&factor| data.train().classes()[factor].varies())
         .map(|factor| {
             let classes = Classes::new(factors.column(factor));
             let predicted = match &parameters.learner {
@@ -149,7 +228,7 @@ fn accuracies_with(
                     LogisticRegressionCv::fit(codes.view(), &classes, logistic)?.model.predict(test)
                 }
             };
-            Ok(accuracy(&predicted, &classes.of_other(truth.column(factor))))
+            Ok(accuracy(&predicted, &classes.labels_of(truth.column(factor))))
         })
         .collect()
 }

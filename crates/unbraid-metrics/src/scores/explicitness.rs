@@ -1,26 +1,30 @@
 //! Explicitness.
 
+use crate::codes::Codes;
 use crate::error::Result;
-use crate::input::{self, Classes, TrainTest};
 use crate::learners::{LogisticParameters, LogisticRegression};
-use crate::numeric::mean;
-use ndarray::{Array2, ArrayView2};
+use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::numeric::{mean, standardise};
+use crate::report::ScoreValues;
+use crate::views::TrainTest;
+use ndarray::ArrayView2;
 use rayon::prelude::*;
+use serde_json::Value;
 
-/// What [`explicitness`] found.
+/// What [`explicitness`] computes.
 #[derive(Clone, Debug)]
-pub struct Explicitness {
+pub struct ExplicitnessValues {
     /// The score: area under the curve on the test points, mean over factors.
     pub value: f64,
     /// The same on the training points.
     pub train: f64,
     /// The area of each factor on the training points; 0.5 for a factor that does not vary.
     pub per_factor_train: Vec<f64>,
-    /// The area of each factor on the test points; 0.5 for a factor that cannot be judged.
+    /// The area of each factor on the test points; 0.5 for a factor that cannot be tested.
     pub per_factor_test: Vec<f64>,
 }
 
-/// Explicitness: can a linear classifier on all units tell the values of each factor?
+/// Explicitness: can a linear classifier predict each factor from all units?
 ///
 /// ```text
 /// explicitness = mean over factors of mean over values v of AUC(p(v_k = v | z), [v_k = v])
@@ -32,9 +36,11 @@ pub struct Explicitness {
 /// * Constant units are left at 0. A value that is missing from the test points (or is the only one there) has no area
 ///   and is left out of the mean; so is a factor with one value.
 /// * Reference: Ridgeway and Mozer 2018.
+/// * See also: [`modularity`](super::modularity), its companion in the same paper; the informativeness of
+///   [`dci`](super::dci), with a learner that is not linear.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -43,32 +49,25 @@ pub struct Explicitness {
 /// use unbraid_metrics::scores::explicitness;
 ///
 /// let (codes, factors) = (array![[-2.0], [-1.0], [1.0], [2.0]], array![[0], [0], [1], [1]]);
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// assert_eq!(explicitness(&data, &LogisticParameters::default())?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Result<Explicitness> {
-    data.check()?;
-    let classes = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &classes)?;
-    let (train, test) = standardise(data.codes_train, data.codes_test);
+pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Result<ExplicitnessValues> {
+    let classes = data.train().classes();
+    let (train, test) = standardise(data.codes_train(), data.codes_test());
     let areas: Vec<[Option<f64>; 2]> = classes
         .par_iter()
-        .zip(data.factors_test.columns().into_iter().collect::<Vec<_>>())
+        .zip(data.factors_test().columns().into_iter().collect::<Vec<_>>())
         .map(|(classes, test_column)| {
             if !classes.varies() {
                 return Ok([None, None]);
             }
             let model = LogisticRegression::fit(train.view(), classes, parameters)?;
-            let train_truth: Vec<Option<u32>> = classes.of_row.iter().copied().map(Some).collect();
+            let train_truth: Vec<Option<u32>> = classes.labels().iter().copied().map(Some).collect();
             Ok([
                 mean_area(model.probabilities(train.view()).view(), &train_truth),
-                mean_area(model.probabilities(test.view()).view(), &classes.of_other(test_column)),
+                mean_area(model.probabilities(test.view()).view(), &classes.labels_of(test_column)),
             ])
         })
         .collect::<Result<_>>()?;
@@ -76,32 +75,12 @@ pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Re
         let values: Vec<f64> = areas.iter().filter_map(|areas| areas[sample]).collect();
         if values.is_empty() { 0.5 } else { mean(&values) }
     };
-    Ok(Explicitness {
+    Ok(ExplicitnessValues {
         value: known(1),
         train: known(0),
         per_factor_train: areas.iter().map(|areas| areas[0].unwrap_or(0.5)).collect(),
         per_factor_test: areas.iter().map(|areas| areas[1].unwrap_or(0.5)).collect(),
     })
-}
-
-/// Both samples, minus the mean and divided by the deviation of the first; constant columns become 0.
-pub(crate) fn standardise(
-    train: ArrayView2<'_, f64>,
-    test: ArrayView2<'_, f64>,
-) -> (Array2<f64>, Array2<f64>) {
-    let (mut train, mut test) = (train.to_owned(), test.to_owned());
-    for (mut train, mut test) in train.columns_mut().into_iter().zip(test.columns_mut()) {
-        let constant = crate::numeric::is_constant(train.iter().copied());
-        let mean = train.sum() / train.len() as f64;
-        let deviation = train.var(0.0).sqrt();
-        let scale = |value: f64| {
-            let scaled = (value - mean) / deviation;
-            if constant || !scaled.is_finite() { 0.0 } else { scaled }
-        };
-        train.mapv_inplace(scale);
-        test.mapv_inplace(scale);
-    }
-    (train, test)
 }
 
 /// The mean area over the classes that some rows have and others have not.
@@ -129,6 +108,32 @@ fn area_under_curve(scores: &[f64], positive: &[bool]) -> Option<f64> {
     let rank_sum: f64 =
         ranks.iter().zip(positive).filter(|(_, positive)| **positive).map(|(rank, _)| rank).sum();
     Some((rank_sum - positives * (positives + 1.0) / 2.0) / (positives * negatives))
+}
+
+/// The metric `explicitness`; see [`explicitness`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explicitness {
+    /// Its parameters.
+    pub parameters: LogisticParameters,
+}
+
+impl Metric for Explicitness {
+    fn description(&self) -> Description {
+        Description::new("explicitness", "a linear classifier predicts each factor from all units")
+            .number("explicitness", "explicitness")
+            .needs(Needs::TEST_POINTS)
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let found = explicitness(&codes.train_test()?, &self.parameters)?;
+        Ok(ScoreValues::new("explicitness", found.value)
+            .with_list("explicitness_train_per_factor", found.per_factor_train)
+            .with_list("explicitness_test_per_factor", found.per_factor_test))
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! The FactorVAE score, also known as Z-min-variance.
 
-use super::beta_vae::{Accuracies, check_counts};
-use super::interventions::InterventionSampler;
+use super::interventions::{Accuracies, InterventionSampler, check_counts};
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
+use crate::metric::{Description, Metric, Options, json};
 use crate::random::{self, below};
+use crate::report::ScoreValues;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Parameters of [`factor_vae_score`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,13 +18,13 @@ pub struct FactorVaeParameters {
     pub batch_size: usize,
     /// Votes that the classifier is made from.
     pub train_points: usize,
-    /// Votes that it is judged on.
+    /// Votes that it is tested on.
     pub test_points: usize,
     /// Points that the variance of each unit is estimated from.
     pub variance_points: usize,
     /// Units with a smaller standard deviation than this do not vote.
     pub prune_below: f64,
-    /// Draws everything.
+    /// Seeds everything that is drawn.
     pub seed: u64,
 }
 
@@ -38,7 +41,15 @@ impl Default for FactorVaeParameters {
     }
 }
 
-/// FactorVAE score: does the unit that varies least tell which factor was held?
+impl FactorVaeParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+}
+
+/// FactorVAE score (also Z-min-variance): does the unit with the smallest variance identify the factor that was fixed?
 ///
 /// ```text
 /// vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
@@ -49,17 +60,19 @@ impl Default for FactorVaeParameters {
 ///
 /// * Range: 1 / factors (chance) to 1, higher is better. With a single factor and an active unit it is 1.
 /// * Reference: Kim and Mnih 2018, Disentangling by factorising; numbers of votes as in Locatello et al. 2019.
+/// * See also: [`beta_vae_score`](super::beta_vae_score), its predecessor; [`irs`](super::irs).
 ///
 /// # Errors
 /// If a parameter is out of range; variances need at least two points.
 ///
 /// ```
 /// use ndarray::Array2;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{FactorVaeParameters, GroupedRows, factor_vae_score};
 ///
 /// let factors = Array2::from_shape_fn((100, 2), |(row, factor)| (if factor == 0 { row / 10 } else { row % 10 }) as i64);
 /// let codes = factors.mapv(|value| value as f64);
-/// let sampler = GroupedRows::new(codes.view(), factors.view())?;
+/// let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view())?);
 /// let parameters = FactorVaeParameters { train_points: 200, test_points: 100, ..Default::default() };
 /// assert_eq!(factor_vae_score(&sampler, &parameters)?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
@@ -79,18 +92,18 @@ pub fn factor_vae_score(
     if !(parameters.prune_below >= 0.0 && parameters.prune_below.is_finite()) {
         return Err(MetricsError::parameter("prune_below", parameters.prune_below, "0 or a positive number"));
     }
-    let units = sampler.units();
+    let units = sampler.unit_count();
     let mut points = vec![0.0; parameters.variance_points * units];
     sampler.free(&mut random::generator(parameters.seed, "factor-vae variance", 0), &mut points);
     let global = variances(&points, units);
     let active: Vec<usize> = (0..units)
         .filter(|&unit| global[unit] > 0.0 && global[unit].sqrt() >= parameters.prune_below)
         .collect();
-    if active.is_empty() || sampler.factors() == 0 {
+    if active.is_empty() || sampler.factor_count() == 0 {
         return Ok(Accuracies { value: 0.0, train: 0.0 });
     }
     let votes = |purpose, count| {
-        let mut table = vec![vec![0_u32; sampler.factors()]; active.len()];
+        let mut table = vec![vec![0_u32; sampler.factor_count()]; active.len()];
         for (factor, index) in cast(sampler, parameters, &global, &active, purpose, count) {
             table[index][factor] += 1;
         }
@@ -113,7 +126,37 @@ pub fn factor_vae_score(
     })
 }
 
-/// Votes as (held factor, position of the least varying unit among the active ones). Each has its own generator.
+/// The metric `factor_vae_score`; see [`factor_vae_score`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FactorVaeScore {
+    /// Its parameters.
+    pub parameters: FactorVaeParameters,
+}
+
+impl Metric for FactorVaeScore {
+    fn description(&self) -> Description {
+        Description::new(
+            "factor_vae_score",
+            "the unit with the smallest variance identifies the factor that was fixed",
+        )
+        .number("factor_vae_score", "FactorVAE score")
+        .alias("z_min_variance")
+        .interventional()
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let parameters = self.parameters.clone().with_seed(options.seed);
+        let found = factor_vae_score(options.sampler_for(codes)?.as_ref(), &parameters)?;
+        Ok(ScoreValues::new("factor_vae_score", found.value)
+            .with_list("factor_vae_train_accuracy", vec![found.train]))
+    }
+}
+
+/// Votes as (fixed factor, position of the least varying unit among the active ones). Each has its own generator.
 fn cast(
     sampler: &dyn InterventionSampler,
     parameters: &FactorVaeParameters,
@@ -122,14 +165,14 @@ fn cast(
     purpose: &str,
     count: usize,
 ) -> Vec<(usize, usize)> {
-    let units = sampler.units();
+    let units = sampler.unit_count();
     (0..count)
         .into_par_iter()
         .map_init(
             || vec![0.0; parameters.batch_size * units],
             |batch, vote| {
                 let mut generator = random::generator(parameters.seed, purpose, vote as u64);
-                let factor = below(&mut generator, sampler.factors());
+                let factor = below(&mut generator, sampler.factor_count());
                 sampler.held(factor, &mut generator, batch);
                 let local = variances(batch, units);
                 let ratio = |index: usize| local[active[index]] / global[active[index]];

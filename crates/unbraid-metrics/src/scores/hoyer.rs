@@ -1,8 +1,10 @@
 //! Hoyer's sparsity.
 
+use crate::codes::Codes;
 use crate::error::Result;
-use crate::input;
-use ndarray::ArrayView2;
+use crate::metric::{Description, Direction, Metric, Needs, Options};
+use crate::report::ScoreValues;
+use crate::views::Unlabelled;
 
 /// Hoyer's sparsity of the codes: does each point use few of the units?
 ///
@@ -12,27 +14,24 @@ use ndarray::ArrayView2;
 /// after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
 /// has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse.
 ///
-/// * Shapes: `codes` \[n, d\].
 /// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
 ///   unit scores 0.
 /// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6; Hurley and Rickard 2009.
-///
-/// # Errors
-/// If the codes are not finite or have fewer than two rows.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which shows the units that a model does not use.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::hoyer;
+/// use unbraid_metrics::{Unlabelled, scores::hoyer};
 ///
 /// let one_at_a_time = array![[1.0, 0.0], [-1.0, 0.0], [0.0, 5.0], [0.0, -5.0]];
-/// assert!((hoyer(one_at_a_time.view())? - 1.0).abs() < 1e-12);
+/// assert!((hoyer(&Unlabelled::new(one_at_a_time.view())?) - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn hoyer(codes: ArrayView2<'_, f64>) -> Result<f64> {
-    input::check_codes("codes", codes)?;
+pub fn hoyer(data: &Unlabelled<'_>) -> f64 {
+    let codes = data.codes();
     let units = codes.ncols();
     if units == 1 {
-        return Ok(0.0);
+        return 0.0;
     }
     let inverse_deviations: Vec<f64> = codes
         .columns()
@@ -58,7 +57,24 @@ pub fn hoyer(codes: ArrayView2<'_, f64>) -> Result<f64> {
         })
         .sum();
     let root = (units as f64).sqrt();
-    Ok(((root - ratios / codes.nrows() as f64) / (root - 1.0)).clamp(0.0, 1.0))
+    ((root - ratios / codes.nrows() as f64) / (root - 1.0)).clamp(0.0, 1.0)
+}
+
+/// The metric `hoyer`; see [`hoyer`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hoyer;
+
+impl Metric for Hoyer {
+    fn description(&self) -> Description {
+        Description::new("hoyer", "sparsity: each point uses few of the units")
+            .number("hoyer", "sparsity (Hoyer)")
+            .direction(Direction::Neither)
+            .needs(Needs::CODES)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        Ok(ScoreValues::new("hoyer", hoyer(&codes.train())))
+    }
 }
 
 #[cfg(test)]
@@ -69,13 +85,15 @@ mod tests {
     #[test]
     fn equally_strong_units_are_dense() {
         let codes = array![[1.0, 30.0], [-1.0, 30.0], [1.0, -30.0], [-1.0, -30.0]];
-        assert!(hoyer(codes.view()).unwrap() < 1e-12);
+        assert!(hoyer(&Unlabelled::new(codes.view()).unwrap()) < 1e-12);
     }
 
     /// Both units have the deviation sqrt(2): rows (3, 1)/sqrt(2) and (1, 3)/sqrt(2) have |z|_1/|z|_2 = 4/sqrt(10).
     #[test]
     fn two_points_by_hand() {
         let expected = (2_f64.sqrt() - 4.0 / 10_f64.sqrt()) / (2_f64.sqrt() - 1.0);
-        assert!((hoyer(array![[3.0, 1.0], [1.0, 3.0]].view()).unwrap() - expected).abs() < 1e-14);
+        let codes = array![[3.0, 1.0], [1.0, 3.0]];
+        let found = hoyer(&Unlabelled::new(codes.view()).unwrap());
+        assert!((found - expected).abs() < 1e-14);
     }
 }

@@ -1,23 +1,22 @@
-//! Codes of points that share the value of one factor: what the interventional scores draw.
+//! Codes under interventions on one factor: what the interventional scores draw.
 
-use crate::error::Result;
-use crate::input::{self, Classes};
+use crate::error::{MetricsError, Result};
 use crate::random::{Generator, below};
-use ndarray::ArrayView2;
+use crate::views::Labelled;
 
-/// Draws codes of points on which an experiment was made: one factor held, all others free.
+/// Draws codes under interventions: one factor is held fixed, all others vary.
 ///
 /// All batches are rows of codes one after the other, `batch * units` numbers. Every draw comes from the generator that
 /// is handed in, so that a sampler has no state and may be asked from several threads.
 ///
-/// Implemented here for arrays by [`GroupedRows`]. Whoever has codes of a full grid of factors can do better: draw factor
-/// vectors uniformly and look their codes up.
+/// [`GroupedRows`] implements it for arrays. With the codes of a full grid of factors, a better sampler draws factor
+/// vectors uniformly and looks up their codes.
 pub trait InterventionSampler: Sync {
     /// The number of units of each code.
-    fn units(&self) -> usize;
+    fn unit_count(&self) -> usize;
 
-    /// The number of factors that can be held.
-    fn factors(&self) -> usize;
+    /// The number of factors that can be held fixed.
+    fn factor_count(&self) -> usize;
 
     /// Fills `first` and `second` with pairs: the two points of a pair share the value of `factor`, which is drawn anew
     /// for each pair, and are otherwise independent.
@@ -30,7 +29,16 @@ pub trait InterventionSampler: Sync {
     fn free(&self, generator: &mut Generator, batch: &mut [f64]);
 }
 
-/// Draws from given codes alone: rows that share the value of the held factor stand for the experiment.
+/// What [`beta_vae_score`](super::beta_vae_score) and [`factor_vae_score`](super::factor_vae_score) compute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracies {
+    /// The score: accuracy on fresh points.
+    pub value: f64,
+    /// Accuracy on the points that the classifier was made from.
+    pub train: f64,
+}
+
+/// Draws from given codes alone: an intervention selects the rows that share a value of the factor.
 ///
 /// All other factors then vary as they do among those rows: nearly independently if factors were drawn independently.
 /// Factors that take a single value are not offered.
@@ -39,9 +47,10 @@ pub trait InterventionSampler: Sync {
 /// use ndarray::array;
 /// use unbraid_metrics::random::generator;
 /// use unbraid_metrics::scores::{GroupedRows, InterventionSampler};
+/// use unbraid_metrics::Labelled;
 ///
-/// let codes = array![[0.0, 5.0], [1.0, 5.0], [2.0, 7.0], [3.0, 7.0]];
-/// let sampler = GroupedRows::new(codes.view(), array![[0], [0], [1], [1]].view())?;
+/// let (codes, factors) = (array![[0.0, 5.0], [1.0, 5.0], [2.0, 7.0], [3.0, 7.0]], array![[0], [0], [1], [1]]);
+/// let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view())?);
 /// let mut batch = [0.0; 20];
 /// sampler.held(0, &mut generator(0, "example", 0), &mut batch);
 /// assert!(batch.chunks(2).all(|code| code[1] == batch[1]));
@@ -56,23 +65,12 @@ pub struct GroupedRows {
 }
 
 impl GroupedRows {
-    /// Groups the rows of `codes` \[n, units\] by each of `factors` \[n, factors\].
-    ///
-    /// # Errors
-    /// If the arrays do not fit each other or are not finite, or if no factor varies.
-    pub fn new(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, i64>) -> Result<Self> {
-        input::check(codes, factors)?;
-        let classes = Classes::of_factors(factors);
-        input::check_varies("factors", &classes)?;
-        let factors = classes
-            .into_iter()
-            .filter(Classes::varies)
-            .map(|classes| {
-                let rows = classes.rows();
-                (classes.of_row, rows)
-            })
-            .collect();
-        Ok(Self { codes: codes.iter().copied().collect(), units: codes.ncols(), factors })
+    /// Groups the rows of the codes by each of their factors.
+    pub fn new(data: &Labelled<'_>) -> Self {
+        let codes = data.codes();
+        let varying = data.classes().iter().filter(|classes| classes.varies());
+        let factors = varying.map(|classes| (classes.labels().to_vec(), classes.rows())).collect();
+        Self { codes: codes.iter().copied().collect(), units: codes.ncols(), factors }
     }
 
     fn rows(&self) -> usize {
@@ -84,12 +82,35 @@ impl GroupedRows {
     }
 }
 
+/// A borrowed sampler is one, too.
+impl<S: InterventionSampler + ?Sized> InterventionSampler for &S {
+    fn unit_count(&self) -> usize {
+        (**self).unit_count()
+    }
+
+    fn factor_count(&self) -> usize {
+        (**self).factor_count()
+    }
+
+    fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]) {
+        (**self).pairs(factor, generator, first, second);
+    }
+
+    fn held(&self, factor: usize, generator: &mut Generator, batch: &mut [f64]) {
+        (**self).held(factor, generator, batch);
+    }
+
+    fn free(&self, generator: &mut Generator, batch: &mut [f64]) {
+        (**self).free(generator, batch);
+    }
+}
+
 impl InterventionSampler for GroupedRows {
-    fn units(&self) -> usize {
+    fn unit_count(&self) -> usize {
         self.units
     }
 
-    fn factors(&self) -> usize {
+    fn factor_count(&self) -> usize {
         self.factors.len()
     }
 
@@ -116,4 +137,16 @@ impl InterventionSampler for GroupedRows {
             self.copy(below(generator, self.rows()), target);
         }
     }
+}
+
+/// Refuses numbers of points that cannot be right.
+pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
+    for (name, value, least) in
+        [("batch_size", batch_size, 1), ("train_points", train_points, 1), ("test_points", test_points, 1)]
+    {
+        if value < least {
+            return Err(MetricsError::parameter(name, value, format!("at least {least}")));
+        }
+    }
+    Ok(())
 }

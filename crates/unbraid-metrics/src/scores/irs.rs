@@ -1,12 +1,16 @@
 //! Interventional robustness.
 
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::information::discretise;
-use crate::input::{self, Classes};
+use crate::information::{check_bins, discretise};
+use crate::metric::{Description, Metric, Options, json};
 use crate::numeric::{is_constant, quantile_of_sorted};
-use ndarray::{Array2, ArrayView2};
+use crate::report::ScoreValues;
+use crate::views::Labelled;
+use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Parameters of [`irs`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,16 +28,16 @@ impl Default for IrsParameters {
     }
 }
 
-/// What [`irs`] found.
+/// What [`irs`] computes.
 #[derive(Clone, Debug)]
-pub struct Irs {
+pub struct IrsValues {
     /// The score.
     pub value: f64,
-    /// Robustness of each unit when a factor is held, \[units, factors\]; 0 for a constant unit.
+    /// Robustness of each unit while a factor is fixed, \[units, factors\]; 0 for a constant unit.
     pub matrix: Array2<f64>,
 }
 
-/// IRS: does each unit stay put when the factor it follows is held and all others change?
+/// IRS, the interventional robustness score: does each unit stay constant while one factor is fixed and all others change?
 ///
 /// ```text
 /// m_i   = max |z_i - mean z_i|
@@ -43,34 +47,30 @@ pub struct Irs {
 /// The inner mean of z is that of the group. The values of a factor are first put into bins of equal width, so that
 /// their order matters for factors with more values than bins.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the score
 ///   is 0.
 /// * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
+/// * See also: [`factor_vae_score`](super::factor_vae_score), which also fixes factors.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{IrsParameters, irs};
 ///
-/// let codes = array![[-1.0], [-1.0], [1.0], [1.0]];
-/// assert_eq!(irs(codes.view(), array![[0], [0], [1], [1]].view(), &IrsParameters::default())?.value, 1.0);
+/// let (codes, factors) = (array![[-1.0], [-1.0], [1.0], [1.0]], array![[0], [0], [1], [1]]);
+/// let data = Labelled::new(codes.view(), factors.view())?;
+/// assert_eq!(irs(&data, &IrsParameters::default())?.value, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn irs(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &IrsParameters,
-) -> Result<Irs> {
-    input::check(codes, factors)?;
-    input::check_bins(parameters.bins)?;
+pub fn irs(data: &Labelled<'_>, parameters: &IrsParameters) -> Result<IrsValues> {
+    check_bins(parameters.bins)?;
     if !(0.0..=1.0).contains(&parameters.quantile) {
         return Err(MetricsError::parameter("quantile", parameters.quantile, "0 to 1"));
     }
-    let classes = Classes::of_factors(factors);
-    input::check_varies("factors", &classes)?;
+    let (codes, factors) = (data.codes(), data.factors());
     let groups: Vec<Vec<Vec<usize>>> = factors
         .columns()
         .into_iter()
@@ -93,7 +93,7 @@ pub fn irs(
         .iter()
         .map(|(deviation, row)| deviation * row.iter().copied().fold(f64::NEG_INFINITY, f64::max))
         .sum();
-    Ok(Irs {
+    Ok(IrsValues {
         value: if total > 0.0 { best / total } else { 0.0 },
         matrix: Array2::from_shape_fn((units.len(), groups.len()), |(unit, factor)| units[unit].1[factor]),
     })
@@ -124,4 +124,30 @@ fn robustness_of_unit(values: &[f64], groups: &[Vec<Vec<usize>>], quantile: f64)
         })
         .collect();
     (largest, row)
+}
+
+/// The metric `irs`; see [`irs`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Irs {
+    /// Its parameters.
+    pub parameters: IrsParameters,
+}
+
+impl Metric for Irs {
+    fn description(&self) -> Description {
+        Description::new("irs", "units stay constant while their factor is fixed and the others change")
+            .number("irs", "IRS")
+            .detail("irs_matrix")
+            // Factors with more values than bins have neighbouring values merged.
+            .factor_values_are_numbers()
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let found = irs(&codes.labelled()?, &self.parameters)?;
+        Ok(ScoreValues::new("irs", found.value).with_matrix("irs_matrix", found.matrix))
+    }
 }

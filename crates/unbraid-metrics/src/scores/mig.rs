@@ -1,16 +1,21 @@
 //! The mutual information gap.
 
+use crate::codes::Codes;
 use crate::error::Result;
 use crate::information::Information;
+use crate::metric::{Description, Metric, Options, json};
 use crate::numeric::{mean, top_two};
-use ndarray::{Array2, ArrayView2};
+use crate::report::ScoreValues;
+use crate::views::Labelled;
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Parameters of [`mig`] and of the other scores that come from one histogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistogramParameters {
-    /// Bins of equal width for each unit, between its smallest and largest value.
+    /// Bins of equal width for each unit, between its smallest and largest value; 2 to 65536.
     pub bins: usize,
 }
 
@@ -20,9 +25,9 @@ impl Default for HistogramParameters {
     }
 }
 
-/// What [`mig`] found.
+/// What [`mig`], [`rmig`](super::rmig) and [`mig_full_data`](super::mig_full_data) compute.
 #[derive(Clone, Debug)]
-pub struct Mig {
+pub struct MigValues {
     /// The score.
     pub value: f64,
     /// The gap of each factor, divided by its entropy; 0 for a factor that does not vary.
@@ -31,60 +36,86 @@ pub struct Mig {
     pub mutual_information: Array2<f64>,
 }
 
-/// MIG: is each factor known to one unit only?
+/// MIG, the mutual information gap: does each factor share information with one unit only?
 ///
 /// ```text
 /// MIG = mean over factors k of (I(z_a; v_k) - I(z_b; v_k)) / H(v_k)
 /// ```
 /// where a and b are the units with the largest and second largest mutual information with factor k.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. With a single unit the second largest is 0. Factors with one value are left out.
 /// * Estimator: plug-in mutual information of binned units. Few points per bin bias it upwards in all units alike.
 /// * Reference: Chen et al. 2018, Isolating sources of disentanglement; binned as in Locatello et al. 2019.
+/// * See also: [`mig_full_data`](super::mig_full_data) and [`rmig`](super::rmig), which use posteriors instead of bins;
+///   [`mig_sup`](super::mig_sup), the gap between factors; [`jemmig`](super::jemmig), [`aam`](super::aam) and
+///   [`dcimig`](super::dcimig), which read the same mutual information differently; [`sap`](super::sap), the same gap in
+///   accuracy.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, mig};
 ///
 /// let codes = array![[0.0, 0.3], [0.0, 0.3], [1.0, 0.3], [1.0, 0.3]];
 /// let factors = array![[0], [0], [1], [1]];
-/// let score = mig(codes.view(), factors.view(), &HistogramParameters::default())?;
+/// let score = mig(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters::default())?;
 /// assert!((score.value - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn mig(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<Mig> {
-    Ok(mig_of(&Information::new(codes, factors, parameters.bins)?))
+pub fn mig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<MigValues> {
+    Ok(mig_of(&Information::new(data, parameters.bins)?))
 }
 
-/// [`mig`] from mutual information that is known already.
-pub fn mig_of(information: &Information) -> Mig {
-    let (value, per_factor) = gaps(&information.matrix, &information.factor_entropies);
-    Mig { value, per_factor, mutual_information: information.matrix.clone() }
+/// [`mig`] from mutual information that has been computed before.
+pub fn mig_of(information: &Information) -> MigValues {
+    MigValues::new(information.matrix.clone(), &information.factor_entropies)
 }
 
-/// The gap between the best and the second best unit of each factor, divided by the factor's entropy, and the mean over
-/// the factors that vary; those that do not have the gap 0.
-pub(super) fn gaps(information: &Array2<f64>, entropies: &[f64]) -> (f64, Vec<f64>) {
-    let columns = information.columns().into_iter().zip(entropies);
-    let per_factor: Vec<f64> = columns
-        .map(|(column, &entropy)| {
-            let (first, second) = top_two(column.iter().copied());
-            if entropy > 0.0 { (first - second) / entropy } else { 0.0 }
-        })
-        .collect();
-    let varying: Vec<f64> = per_factor
-        .iter()
-        .zip(entropies)
-        .filter(|(_, entropy)| **entropy > 0.0)
-        .map(|(gap, _)| *gap)
-        .collect();
-    (mean(&varying), per_factor)
+impl MigValues {
+    /// The gap between the best and the second best unit of each factor, divided by the factor's entropy, and the mean
+    /// over the factors that vary; those that do not have the gap 0.
+    pub(super) fn new(mutual_information: Array2<f64>, factor_entropies: &[f64]) -> Self {
+        let columns = mutual_information.columns().into_iter().zip(factor_entropies);
+        let per_factor: Vec<f64> = columns
+            .map(|(column, &entropy)| {
+                let (first, second) = top_two(column.iter().copied());
+                if entropy > 0.0 { (first - second) / entropy } else { 0.0 }
+            })
+            .collect();
+        let varying: Vec<f64> = per_factor
+            .iter()
+            .zip(factor_entropies)
+            .filter(|(_, entropy)| **entropy > 0.0)
+            .map(|(gap, _)| *gap)
+            .collect();
+        Self { value: mean(&varying), per_factor, mutual_information }
+    }
+}
+
+/// The metric `mig`; see [`mig`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mig {
+    /// Its parameters.
+    pub parameters: HistogramParameters,
+}
+
+impl Metric for Mig {
+    fn description(&self) -> Description {
+        let meaning = "each factor shares mutual information with one unit only (gap between the two best units, binned)";
+        Description::new("mig", meaning).number("mig", "MIG").detail("mutual_information")
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let found = mig(&codes.labelled()?, &self.parameters)?;
+        Ok(ScoreValues::new("mig", found.value)
+            .with_list("mig_per_factor", found.per_factor)
+            .with_matrix("mutual_information", found.mutual_information))
+    }
 }

@@ -1,46 +1,47 @@
 //! The mutual information gap from posteriors, without bins.
 
-use super::mig::gaps;
-use super::posterior_kl::check_posteriors_and_factors;
+use super::mig::MigValues;
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
+use crate::metric::{Description, Metric, Needs, Options, json};
 use crate::numeric::{entropy_of_counts, exp2, vectorised};
 use crate::random;
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use crate::report::ScoreValues;
+use crate::views::LabelledPosteriors;
+use ndarray::{Array2, ArrayView1};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::f64::consts::LOG2_E;
 use std::ops::Range;
 
 /// Parameters of [`mig_full_data`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct FullDataParameters {
+pub struct MigFullDataParameters {
     /// Points that one sample of the posterior is drawn for; all points if there are fewer.
     pub samples: usize,
     /// Chooses the points and draws the samples.
     pub seed: u64,
 }
 
-impl Default for FullDataParameters {
+impl Default for MigFullDataParameters {
     fn default() -> Self {
         Self { samples: 10_000, seed: 0 }
     }
 }
 
-/// What [`mig_full_data`] found.
-#[derive(Clone, Debug)]
-pub struct FullDataMig {
-    /// The score.
-    pub value: f64,
-    /// The gap of each factor, divided by its entropy; 0 for a factor that does not vary.
-    pub per_factor: Vec<f64>,
-    /// I(unit; factor) in nats, \[units, factors\], not below 0.
-    pub mutual_information: Array2<f64>,
+impl MigFullDataParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
 }
 
-/// MIG with Chen's estimator: entropies of the aggregate posterior q(z) = mean over all points of q(z | x).
+/// MIG without bins, from entropies of the aggregate posterior q(z) = mean over all points of q(z | x).
 ///
 /// ```text
 /// H(z_i)       = - mean over samples z ~ q(z | x_s) of ln (1/N) sum_n q(z_i | x_n)
@@ -51,36 +52,32 @@ pub struct FullDataMig {
 /// One sample is drawn for each of `samples` points, and serves every factor: the densities are computed once. (Chen et
 /// al. draw samples anew for every value of every factor, and leave the shape of dSprites out.)
 ///
-/// * Shapes: `means` and `log_variances` \[N, units\] of Gaussian posteriors, `factors` \[N, factors\]. The points should be
-///   the whole data set, or a sample of it: the estimate is of the information in these N points.
+/// * The points should be the whole data set, or a sample of it: the estimate is of the information in these N points.
 /// * Range: 0 to 1, higher is better. Costs N * samples * units exponentials.
 /// * Reference: Chen et al. 2018, Isolating sources of disentanglement in VAEs, section 4.1 and appendix C.
+/// * See also: [`mig`](super::mig) and [`rmig`](super::rmig), the binned estimates.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if there are to be no samples.
+/// If there are to be no samples.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::{FullDataParameters, mig_full_data};
+/// use unbraid_metrics::{LabelledPosteriors, scores::{MigFullDataParameters, mig_full_data}};
 ///
 /// // Unit 0 is far apart for the two values, unit 1 is the prior everywhere.
 /// let means = array![[-9.0, 0.0], [-9.0, 0.0], [9.0, 0.0], [9.0, 0.0]];
 /// let log_variances = array![[-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0]];
 /// let factors = array![[0], [0], [1], [1]];
-/// let score = mig_full_data(means.view(), log_variances.view(), factors.view(), &FullDataParameters::default())?;
+/// let data = LabelledPosteriors::new(means.view(), log_variances.view(), factors.view())?;
+/// let score = mig_full_data(&data, &MigFullDataParameters::default())?;
 /// assert!((score.value - 1.0).abs() < 1e-9);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn mig_full_data(
-    means: ArrayView2<'_, f64>,
-    log_variances: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &FullDataParameters,
-) -> Result<FullDataMig> {
+pub fn mig_full_data(data: &LabelledPosteriors<'_>, parameters: &MigFullDataParameters) -> Result<MigValues> {
     if parameters.samples == 0 {
         return Err(MetricsError::parameter("samples", 0, "at least 1"));
     }
-    let classes = check_posteriors_and_factors(means, log_variances, factors)?;
+    let (means, log_variances, classes) = (data.means(), data.log_variances(), data.labelled().classes());
     let samples = parameters.samples.min(means.nrows());
     let mut generator = random::generator(parameters.seed, "mig rows", 0);
     let rows = random::choose(&mut generator, means.nrows(), samples);
@@ -90,16 +87,41 @@ pub fn mig_full_data(
         .map(|unit| Posterior::new(means.column(unit), log_variances.column(unit), &points))
         .map(|posterior| posterior.information(&rows, &points, parameters.seed))
         .collect();
-    let classes = &points.classes;
     let matrix = Array2::from_shape_fn((means.ncols(), classes.len()), |(unit, factor)| units[unit][factor]);
-    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.counts())).collect();
-    let (value, per_factor) = gaps(&matrix, &entropies);
-    Ok(FullDataMig { value, per_factor, mutual_information: matrix })
+    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.sizes())).collect();
+    Ok(MigValues::new(matrix, &entropies))
+}
+
+/// The metric `mig_full_data`; see [`mig_full_data`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MigFullData {
+    /// Its parameters.
+    pub parameters: MigFullDataParameters,
+}
+
+impl Metric for MigFullData {
+    fn description(&self) -> Description {
+        Description::new("mig_full_data", "as mig, from entropies of the aggregate posterior instead of bins")
+            .number("mig_full_data", "MIG, all data")
+            .detail("mutual_information_full_data")
+            .needs(Needs::LABELLED_POSTERIORS)
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let parameters = self.parameters.clone().with_seed(options.seed);
+        let found = mig_full_data(&codes.labelled_posteriors()?, &parameters)?;
+        Ok(ScoreValues::new("mig_full_data", found.value)
+            .with_matrix("mutual_information_full_data", found.mutual_information))
+    }
 }
 
 /// The points, in an order that puts those with equal factors side by side.
-struct Points {
-    classes: Vec<Classes>,
+struct Points<'a> {
+    classes: &'a [Classes],
     /// Rows in that order.
     order: Vec<u32>,
     /// The place of each row in it.
@@ -114,15 +136,15 @@ enum Group {
     Places(Vec<u32>),
 }
 
-impl Points {
-    fn new(classes: Vec<Classes>) -> Self {
+impl<'a> Points<'a> {
+    fn new(classes: &'a [Classes]) -> Self {
         // Factors with few values have the largest groups; sorted by them first, these become runs.
         let mut coarsest: Vec<&Classes> = classes.iter().collect();
         coarsest.sort_by_key(|classes| classes.count());
         let mut order: Vec<u32> =
-            (0..classes.first().map_or(0, |classes| classes.of_row.len() as u32)).collect();
+            (0..classes.first().map_or(0, |classes| classes.labels().len() as u32)).collect();
         order.sort_by(|&a, &b| {
-            let class = |row: u32| coarsest.iter().map(move |classes| classes.of_row[row as usize]);
+            let class = |row: u32| coarsest.iter().map(move |classes| classes.labels()[row as usize]);
             class(a).cmp(class(b))
         });
         let mut place = vec![0; order.len()];
@@ -134,7 +156,7 @@ impl Points {
             .map(|classes| {
                 let mut places = vec![Vec::new(); classes.count()];
                 for (at, &row) in order.iter().enumerate() {
-                    places[classes.of_row[row as usize] as usize].push(at as u32);
+                    places[classes.labels()[row as usize] as usize].push(at as u32);
                 }
                 places.into_iter().map(Group::new).collect()
             })
@@ -181,7 +203,7 @@ struct Posterior {
 }
 
 impl Posterior {
-    fn new(means: ArrayView1<'_, f64>, log_variances: ArrayView1<'_, f64>, points: &Points) -> Self {
+    fn new(means: ArrayView1<'_, f64>, log_variances: ArrayView1<'_, f64>, points: &Points<'_>) -> Self {
         let ordered = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
             points.order.iter().map(|&row| value(row as usize)).collect()
         };
@@ -193,7 +215,7 @@ impl Posterior {
     }
 
     /// The mutual information with every factor.
-    fn information(&self, rows: &[usize], points: &Points, seed: u64) -> Vec<f64> {
+    fn information(&self, rows: &[usize], points: &Points<'_>, seed: u64) -> Vec<f64> {
         // Samples are worked on in parallel, and their differences added in order.
         let parts: Vec<Vec<f64>> = rows
             .par_iter()
@@ -213,7 +235,7 @@ impl Posterior {
                     let groups = points.classes.iter().zip(&points.groups);
                     groups
                         .map(|(classes, groups)| {
-                            let group = &groups[classes.of_row[row] as usize];
+                            let group = &groups[classes.labels()[row] as usize];
                             group.mean(densities).ln() - total.ln()
                         })
                         .collect()

@@ -1,50 +1,103 @@
-//! The scores, one file each: pure functions of arrays.
+//! The scores: pure functions of checked arrays, one file each.
+//!
+//! A score is a function ([`mig`]), a parameter struct whose defaults are those of the published numbers
+//! ([`HistogramParameters`]), and a [`Metric`] that runs it by name ([`Mig`]).
+//!
+//! | question | scores |
+//! |---|---|
+//! | Is each factor encoded by one unit (completeness, compactness)? | [`mig`], [`mig_full_data`], [`rmig`], [`jemmig`], [`aam`], [`sap`], [`sap_continuous`], [`dci`] |
+//! | Does each unit encode one factor (disentanglement, modularity)? | [`modularity`], [`mig_sup`], [`dcimig`], [`dci`], [`irs`] |
+//! | Do units follow interventions on factors? | [`beta_vae_score`], [`factor_vae_score`], [`irs`] |
+//! | Are factors predictable from codes (informativeness)? | [`explicitness`], [`dci`], [`downstream`], [`attribute_accuracy`], [`cluster_accuracy`] |
+//! | Are units independent, sparse, used? (without factors) | [`gaussian_total_correlation`], [`gaussian_wasserstein_correlation`], [`mutual_info_score`], [`hoyer`], [`kl_per_unit`] |
+//! | Do several models agree? (without factors) | [`udr`] |
 
+mod aam;
 mod attribute_accuracy;
 mod beta_vae;
 mod cluster_accuracy;
 mod dci;
+mod dcimig;
 mod downstream;
 mod explicitness;
 mod factor_vae;
-mod gaussian;
+mod gaussian_total_correlation;
+mod gaussian_wasserstein_correlation;
 mod hoyer;
 mod interventions;
 mod irs;
+mod jemmig;
+mod kl;
 mod mig;
 mod mig_full_data;
-mod mig_relatives;
+mod mig_sup;
 mod modularity;
 mod mutual_info_score;
-mod posterior_kl;
 mod rmig;
 mod sap;
+mod sap_continuous;
 mod sap_groups;
 mod sap_threshold;
 mod udr;
 
-pub use attribute_accuracy::{AttributeAccuracy, attribute_accuracy};
-pub use beta_vae::{Accuracies, BetaVaeParameters, DifferenceClassifier, beta_vae_score};
-pub use cluster_accuracy::{ClusterParameters, Matching, cluster_accuracy};
-pub use dci::{Dci, DciLearner, DciParameters, completeness_of, dci, disentanglement_of};
-pub use downstream::{Downstream, DownstreamLearner, DownstreamParameters, downstream};
-pub use explicitness::{Explicitness, explicitness};
-pub use factor_vae::{FactorVaeParameters, factor_vae_score};
-pub use gaussian::{
-    WassersteinCorrelation, gaussian_total_correlation, gaussian_wasserstein_correlation,
-    total_correlation_of,
+pub use aam::{Aam, aam, aam_of};
+pub use attribute_accuracy::{AttributeAccuracy, AttributeAccuracyValues, attribute_accuracy};
+pub use beta_vae::{BetaVaeParameters, BetaVaeScore, DifferenceClassifier, beta_vae_score};
+pub use cluster_accuracy::{ClusterAccuracy, ClusterAccuracyParameters, Matching, cluster_accuracy};
+pub use dci::{Dci, DciLearner, DciParameters, DciValues, completeness_of, dci, disentanglement_of};
+pub use dcimig::{Dcimig, dcimig, dcimig_of};
+pub use downstream::{Downstream, DownstreamLearner, DownstreamParameters, DownstreamValues, downstream};
+pub use explicitness::{Explicitness, ExplicitnessValues, explicitness};
+pub use factor_vae::{FactorVaeParameters, FactorVaeScore, factor_vae_score};
+pub use gaussian_total_correlation::{
+    GaussianTotalCorrelation, gaussian_total_correlation, total_correlation_of,
 };
-pub use hoyer::hoyer;
-pub use interventions::{GroupedRows, InterventionSampler};
-pub use irs::{Irs, IrsParameters, irs};
-pub use mig::{HistogramParameters, Mig, mig, mig_of};
-pub use mig_full_data::{FullDataMig, FullDataParameters, mig_full_data};
-pub use mig_relatives::{
-    MigSupParameters, Normalizer, aam, aam_of, dcimig, dcimig_of, jemmig, jemmig_of, mig_sup, mig_sup_of,
+pub use gaussian_wasserstein_correlation::{
+    GaussianWassersteinCorrelation, WassersteinCorrelation, gaussian_wasserstein_correlation,
 };
-pub use modularity::{modularity, modularity_of};
-pub use mutual_info_score::mutual_info_score;
-pub use posterior_kl::kl_per_unit;
+pub use hoyer::{Hoyer, hoyer};
+pub use interventions::{Accuracies, GroupedRows, InterventionSampler};
+pub use irs::{Irs, IrsParameters, IrsValues, irs};
+pub use jemmig::{Jemmig, jemmig, jemmig_of};
+pub use kl::{Kl, kl_per_unit};
+pub use mig::{HistogramParameters, Mig, MigValues, mig, mig_of};
+pub use mig_full_data::{MigFullData, MigFullDataParameters, mig_full_data};
+pub use mig_sup::{MigSup, MigSupParameters, Normalizer, mig_sup, mig_sup_of};
+pub use modularity::{Modularity, modularity, modularity_of};
+pub use mutual_info_score::{MutualInfoScore, mutual_info_score};
 pub use rmig::{Rmig, RmigParameters, rmig};
-pub use sap::{Sap, SapParameters, SapPredictor, sap, sap_continuous};
-pub use udr::{ModelCodes, Similarity, Udr, UdrParameters, udr};
+pub use sap::{Sap, SapParameters, SapPredictor, SapValues, sap};
+pub use sap_continuous::{SapContinuous, SapContinuousParameters, sap_continuous};
+pub use udr::{Similarity, UdrParameters, UdrValues, udr};
+
+use crate::metric::Metric;
+
+/// The built-in metrics with their default parameters, in the order in which they are shown.
+pub(crate) fn builtin() -> Vec<Box<dyn Metric>> {
+    vec![
+        Box::new(BetaVaeScore::default()),
+        Box::new(FactorVaeScore::default()),
+        Box::new(Mig::default()),
+        Box::new(MigFullData::default()),
+        Box::new(Rmig::default()),
+        Box::new(Jemmig::default()),
+        Box::new(MigSup::default()),
+        Box::new(Aam::default()),
+        Box::new(Dcimig::default()),
+        Box::new(Sap::default()),
+        Box::new(SapContinuous::default()),
+        Box::new(Dci::default()),
+        Box::new(Modularity::default()),
+        Box::new(Explicitness::default()),
+        Box::new(Irs::default()),
+        Box::new(GaussianTotalCorrelation),
+        Box::new(GaussianWassersteinCorrelation),
+        Box::new(MutualInfoScore::default()),
+        Box::new(Hoyer),
+        Box::new(Kl),
+        Box::new(AttributeAccuracy),
+        Box::new(ClusterAccuracy::default()),
+        Box::new(Downstream::default()),
+        Box::new(Downstream::logistic()),
+    ]
+}

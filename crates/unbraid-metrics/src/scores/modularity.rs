@@ -1,41 +1,44 @@
 //! Modularity.
 
+use crate::codes::Codes;
 use crate::error::Result;
 use crate::information::Information;
+use crate::metric::{Description, Metric, Options, json};
 use crate::numeric::mean;
+use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
+use crate::views::Labelled;
 use ndarray::{ArrayView1, ArrayView2};
+use serde_json::Value;
 
-/// Modularity: does each unit know at most one factor?
+/// Modularity: does each unit share information with at most one factor?
 ///
 /// ```text
 /// modularity = mean over units i of 1 - (sum_k m_ik^2 - max_k m_ik^2) / ((K - 1) max_k m_ik^2)
 /// ```
-/// with m the mutual information in nats and K the number of factors. A unit that knows nothing at all scores 0; one
-/// that is nearly dead has only the bias of the estimate, and contributes noise.
+/// with m the mutual information in nats and K the number of factors. A unit without any mutual information scores 0; one
+/// that is nearly constant has only the bias of the estimate, and contributes noise.
 ///
-/// * Shapes: `codes` \[n, units\], `factors` \[n, factors\].
-/// * Range: 0 to 1, higher is better. With a single factor, units that know it score 1.
+/// * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
 /// * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
+/// * See also: [`explicitness`](super::explicitness), its companion in the same paper; [`mig_sup`](super::mig_sup) and the
+///   disentanglement of [`dci`](super::dci), which ask the same.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, or if no factor varies.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
+/// use unbraid_metrics::Labelled;
 /// use unbraid_metrics::scores::{HistogramParameters, modularity};
 ///
 /// let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let factors = array![[0, 0], [0, 1], [1, 0], [1, 1]];
-/// assert_eq!(modularity(codes.view(), factors.view(), &HistogramParameters::default())?, 1.0);
+/// assert_eq!(modularity(&Labelled::new(codes.view(), factors.view())?, &HistogramParameters::default())?, 1.0);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn modularity(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &HistogramParameters,
-) -> Result<f64> {
-    Ok(modularity_of(Information::new(codes, factors, parameters.bins)?.matrix.view()))
+pub fn modularity(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
+    Ok(modularity_of(Information::new(data, parameters.bins)?.matrix.view()))
 }
 
 /// [`modularity`] from a matrix of mutual information, \[units, factors\].
@@ -49,6 +52,28 @@ fn modularity_of_unit(row: ArrayView1<'_, f64>) -> f64 {
     // Dividing first keeps the squares of tiny values from vanishing.
     let others: f64 = row.iter().map(|&value| (value / largest) * (value / largest)).sum::<f64>() - 1.0;
     if largest > 0.0 { 1.0 - others.max(0.0) / (row.len() - 1).max(1) as f64 } else { 0.0 }
+}
+
+/// The metric `modularity`; see [`modularity`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Modularity {
+    /// Its parameters.
+    pub parameters: HistogramParameters,
+}
+
+impl Metric for Modularity {
+    fn description(&self) -> Description {
+        Description::new("modularity", "each unit shares mutual information with at most one factor")
+            .number("modularity", "modularity")
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        Ok(ScoreValues::new("modularity", modularity(&codes.labelled()?, &self.parameters)?))
+    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,24 @@
 //! The robust mutual information gap.
 
-use super::mig::gaps;
-use super::posterior_kl::check_posteriors_and_factors;
+use super::mig::MigValues;
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::Result;
-use crate::input::{self, Classes};
+use crate::information::check_bins;
+use crate::metric::{Description, Metric, Needs, Options, json};
 use crate::numeric::entropy_of_counts;
-use ndarray::{Array2, ArrayView2};
+use crate::report::ScoreValues;
+use crate::views::LabelledPosteriors;
+use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Parameters of [`rmig`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RmigParameters {
-    /// Bins of equal width for each unit.
+    /// Bins of equal width for each unit; 2 to 65536.
     pub bins: usize,
 }
 
@@ -23,18 +28,7 @@ impl Default for RmigParameters {
     }
 }
 
-/// What [`rmig`] found.
-#[derive(Clone, Debug)]
-pub struct Rmig {
-    /// The score.
-    pub value: f64,
-    /// The gap of each factor, divided by its entropy; 0 for a factor that does not vary.
-    pub per_factor: Vec<f64>,
-    /// I(unit; factor) in nats, \[units, factors\].
-    pub mutual_information: Array2<f64>,
-}
-
-/// RMIG: the gap of MIG for the quantised posterior, where each point spreads over the bins as its posterior does.
+/// RMIG, the robust mutual information gap: the gap of MIG, with each point spread over the bins as its posterior is.
 ///
 /// ```text
 /// p(bin, v)  = 1/N sum over points n with v_k(n) = v of q(z_i in bin | x_n)
@@ -44,48 +38,44 @@ pub struct Rmig {
 /// that the model does not use has the same distribution for every point and so no information at all, where binned means
 /// still show some.
 ///
-/// * Shapes: `means` and `log_variances` \[n, units\] of Gaussian posteriors, `factors` \[n, factors\].
 /// * Range: 0 to 1, higher is better. Factors with one value are left out.
 /// * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations; divided by the
 ///   factor's entropy like MIG.
+/// * See also: [`mig`](super::mig), which bins the means; [`mig_full_data`](super::mig_full_data), which has no bins.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or `bins` is below 2.
+/// If `bins` is out of range.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::{RmigParameters, rmig};
+/// use unbraid_metrics::{LabelledPosteriors, scores::{RmigParameters, rmig}};
 ///
 /// let means = array![[-9.0, 0.1], [-9.0, 0.0], [9.0, 0.0], [9.0, 0.1]];
 /// let log_variances = array![[-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0]];
-/// let score = rmig(means.view(), log_variances.view(), array![[0], [0], [1], [1]].view(), &Default::default())?;
+/// let factors = array![[0], [0], [1], [1]];
+/// let data = LabelledPosteriors::new(means.view(), log_variances.view(), factors.view())?;
+/// let score = rmig(&data, &RmigParameters::default())?;
 /// assert!((score.value - 1.0).abs() < 1e-9);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn rmig(
-    means: ArrayView2<'_, f64>,
-    log_variances: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    parameters: &RmigParameters,
-) -> Result<Rmig> {
-    input::check_bins(parameters.bins)?;
-    let classes = check_posteriors_and_factors(means, log_variances, factors)?;
+pub fn rmig(data: &LabelledPosteriors<'_>, parameters: &RmigParameters) -> Result<MigValues> {
+    check_bins(parameters.bins)?;
+    let (means, log_variances, classes) = (data.means(), data.log_variances(), data.labelled().classes());
     let rows: Vec<Vec<f64>> = (0..means.ncols())
         .into_par_iter()
         .map(|unit| {
             let joints = joint_distributions(
                 &means.column(unit).to_vec(),
                 &log_variances.column(unit).to_vec(),
-                &classes,
+                classes,
                 parameters.bins,
             );
             joints.iter().map(|joint| information(joint, parameters.bins)).collect()
         })
         .collect();
     let matrix = Array2::from_shape_fn((means.ncols(), classes.len()), |(unit, factor)| rows[unit][factor]);
-    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.counts())).collect();
-    let (value, per_factor) = gaps(&matrix, &entropies);
-    Ok(Rmig { value, per_factor, mutual_information: matrix })
+    let entropies: Vec<f64> = classes.iter().map(|classes| entropy_of_counts(&classes.sizes())).collect();
+    Ok(MigValues::new(matrix, &entropies))
 }
 
 /// For each factor, p(value, bin) with the bins of a value side by side.
@@ -118,7 +108,7 @@ fn joint_distributions(
             below = up_to;
         }
         for (joint, classes) in joints.iter_mut().zip(classes) {
-            let target = &mut joint[classes.of_row[row] as usize * bins..][..bins];
+            let target = &mut joint[classes.labels()[row] as usize * bins..][..bins];
             for (target, mass) in target[first..=last].iter_mut().zip(&masses[first..=last]) {
                 *target += mass;
             }
@@ -151,4 +141,30 @@ fn information(joint: &[f64], columns: usize) -> f64 {
         }
     }
     information.max(0.0)
+}
+
+/// The metric `rmig`; see [`rmig`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rmig {
+    /// Its parameters.
+    pub parameters: RmigParameters,
+}
+
+impl Metric for Rmig {
+    fn description(&self) -> Description {
+        Description::new("rmig", "as mig, with each point spread over the bins as its posterior is")
+            .number("rmig", "RMIG")
+            .detail("mutual_information_quantised")
+            .needs(Needs::LABELLED_POSTERIORS)
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let found = rmig(&codes.labelled_posteriors()?, &self.parameters)?;
+        Ok(ScoreValues::new("rmig", found.value)
+            .with_matrix("mutual_information_quantised", found.mutual_information))
+    }
 }

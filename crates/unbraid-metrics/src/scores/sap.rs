@@ -1,16 +1,19 @@
 //! Separated attribute predictability.
 
-use super::sap_groups::{correlated_groups, multiple_r_squared};
+use super::sap_groups::correlated_groups;
 use super::sap_threshold::balanced_threshold_accuracy;
-use crate::correlation::pearson_columns;
+use crate::classes::Classes;
+use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::input::{self, Classes, TrainTest};
-use crate::learners::{LinearSvm, SvmParameters};
+use crate::learners::{LinearSvm, SvmParameters, accuracy};
+use crate::metric::{Description, Metric, Needs, Options, json};
 use crate::numeric::{is_constant, mean, top_two};
-use crate::scores::dci::accuracy;
+use crate::report::ScoreValues;
+use crate::views::TrainTest;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How well a unit predicts a factor of classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,7 +21,8 @@ use serde::{Deserialize, Serialize};
 pub enum SapPredictor {
     /// Test accuracy of a linear support vector machine; what published numbers use.
     Svm(SvmParameters),
-    /// Balanced accuracy on the test points of the best thresholds for these same points, as Kumar et al. word it.
+    /// Balanced accuracy of the best thresholds on the test points, fitted to these very points, as Kumar et al. define
+    /// it.
     Threshold,
 }
 
@@ -38,9 +42,22 @@ pub struct SapParameters {
     pub group_above: Option<f64>,
 }
 
-/// What [`sap`] and [`sap_continuous`] found.
+impl SapParameters {
+    /// The same parameters with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        match &mut self.predictor {
+            SapPredictor::Svm(svm) => svm.seed = seed,
+            // Its thresholds do not depend on chance.
+            SapPredictor::Threshold => {}
+        }
+        self
+    }
+}
+
+/// What [`sap`] and [`sap_continuous`](super::sap_continuous) compute.
 #[derive(Clone, Debug)]
-pub struct Sap {
+pub struct SapValues {
     /// The score.
     pub value: f64,
     /// The gap between the two best units of each factor; 0 for a factor that does not vary.
@@ -51,12 +68,12 @@ pub struct Sap {
     pub groups: Vec<Vec<usize>>,
 }
 
-/// SAP: is each factor predictable from one unit only?
+/// SAP, separated attribute predictability: is each factor predictable from one unit only?
 ///
 /// ```text
 /// SAP = mean over factors k of (S_ak - S_bk)
 /// ```
-/// where S_ik tells how well factor k is predicted from unit i alone, and a and b are the best and second best unit. By
+/// where S_ik is the accuracy of predicting factor k from unit i alone, and a and b are the best and second best unit. By
 /// default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
 /// classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
 ///
@@ -64,9 +81,11 @@ pub struct Sap {
 /// * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
 /// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
 ///   as in Locatello et al. 2019.
+/// * See also: [`sap_continuous`](super::sap_continuous), for factors that are numbers; [`mig`](super::mig), the same gap
+///   in mutual information.
 ///
 /// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if a parameter is out of range.
+/// If a parameter is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -75,85 +94,50 @@ pub struct Sap {
 ///
 /// let codes = array![[-1.0, 0.2], [-1.0, 0.1], [1.0, 0.2], [1.0, 0.1]];
 /// let factors = array![[0], [0], [1], [1]];
-/// let data = TrainTest {
-///     codes_train: codes.view(),
-///     factors_train: factors.view(),
-///     codes_test: codes.view(),
-///     factors_test: factors.view(),
-/// };
+/// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// let parameters = SapParameters { predictor: SapPredictor::Threshold, ..Default::default() };
 /// assert_eq!(sap(&data, &parameters)?.value, 0.5);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<Sap> {
-    data.check()?;
-    let classes = Classes::of_factors(data.factors_train);
-    input::check_varies("factors_train", &classes)?;
-    let groups = groups_of(data.codes_train, parameters.group_above)?;
+pub fn sap(data: &TrainTest<'_>, parameters: &SapParameters) -> Result<SapValues> {
+    let classes = data.train().classes();
+    let groups = groups_of(data.codes_train(), parameters.group_above)?;
     let matrix = match &parameters.predictor {
-        SapPredictor::Svm(svm) => svm_matrix(data, &classes, &groups, svm)?,
+        SapPredictor::Svm(svm) => svm_matrix(data, classes, &groups, svm)?,
         SapPredictor::Threshold => threshold_matrix(data, &groups),
     };
     let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
-    Ok(Sap::from_matrix(matrix, groups, &varies))
+    Ok(SapValues::new(matrix, groups, &varies))
 }
 
-/// SAP for factors that are numbers: S is the squared correlation of unit and factor.
-///
-/// ```text
-/// S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))
-/// ```
-/// on the training points, 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
-/// regression of the factor on all units of a group.
-///
-/// * Range: 0 to 1, higher is better. Renaming the values of a factor changes the score: they count as numbers.
-/// * Reference: Kumar et al. 2018, section 3.
-///
-/// # Errors
-/// If the arrays do not fit each other or are not finite, if no factor varies, or if `group_above` is not in 0 to 1.
-///
-/// ```
-/// use ndarray::array;
-/// use unbraid_metrics::scores::sap_continuous;
-///
-/// let codes = array![[0.0, 1.0], [2.0, -1.0], [4.0, -1.0], [6.0, 1.0]];
-/// let score = sap_continuous(codes.view(), array![[0], [1], [2], [3]].view(), None)?;
-/// assert!((score.value - 1.0).abs() < 1e-12);
-/// # Ok::<(), unbraid_metrics::MetricsError>(())
-/// ```
-pub fn sap_continuous(
-    codes: ArrayView2<'_, f64>,
-    factors: ArrayView2<'_, i64>,
-    group_above: Option<f64>,
-) -> Result<Sap> {
-    const DEAD: f64 = 1e-12;
-    input::check(codes, factors)?;
-    let classes = Classes::of_factors(factors);
-    input::check_varies("factors", &classes)?;
-    let groups = groups_of(codes, group_above)?;
-    let targets = factors.mapv(|value| value as f64);
-    let alive: Vec<bool> = codes.columns().into_iter().map(|column| column.var(1.0) > DEAD).collect();
-    let matrix = if groups.len() == codes.ncols() {
-        let mut matrix = pearson_columns(codes, targets.view()).mapv(|correlation| correlation * correlation);
-        for (mut row, alive) in matrix.rows_mut().into_iter().zip(&alive) {
-            if !alive {
-                row.fill(0.0);
-            }
-        }
-        matrix
-    } else {
-        let living: Vec<Vec<usize>> =
-            groups.iter().map(|group| group.iter().copied().filter(|&unit| alive[unit]).collect()).collect();
-        Array2::from_shape_fn((groups.len(), targets.ncols()), |(group, factor)| {
-            multiple_r_squared(codes.select(Axis(1), &living[group]).view(), targets.column(factor))
-        })
-    };
-    let varies: Vec<bool> = classes.iter().map(Classes::varies).collect();
-    Ok(Sap::from_matrix(matrix, groups, &varies))
+/// The metric `sap`; see [`sap`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sap {
+    /// Its parameters.
+    pub parameters: SapParameters,
 }
 
-impl Sap {
-    fn from_matrix(matrix: Array2<f64>, groups: Vec<Vec<usize>>, varies: &[bool]) -> Self {
+impl Metric for Sap {
+    fn description(&self) -> Description {
+        Description::new("sap", "each factor is predictable from one unit only (gap in accuracy)")
+            .number("sap", "SAP")
+            .detail("sap_matrix")
+            .needs(Needs::TEST_POINTS)
+    }
+
+    fn parameters(&self, seed: u64) -> Value {
+        json(&self.parameters.clone().with_seed(seed))
+    }
+
+    fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
+        let found = sap(&codes.train_test()?, &self.parameters.clone().with_seed(options.seed))?;
+        Ok(ScoreValues::new("sap", found.value).with_matrix("sap_matrix", found.matrix))
+    }
+}
+
+impl SapValues {
+    /// The gap between the two best rows of each column, and the mean over the factors that vary.
+    pub(super) fn new(matrix: Array2<f64>, groups: Vec<Vec<usize>>, varies: &[bool]) -> Self {
         let per_factor: Vec<f64> = matrix
             .columns()
             .into_iter()
@@ -169,7 +153,8 @@ impl Sap {
     }
 }
 
-fn groups_of(codes: ArrayView2<'_, f64>, above: Option<f64>) -> Result<Vec<Vec<usize>>> {
+/// The groups of units that are scored together: each unit alone, or those that are correlated.
+pub(super) fn groups_of(codes: ArrayView2<'_, f64>, above: Option<f64>) -> Result<Vec<Vec<usize>>> {
     match above {
         None => Ok((0..codes.ncols()).map(|unit| vec![unit]).collect()),
         Some(above) if (0.0..=1.0).contains(&above) => Ok(correlated_groups(codes, above)),
@@ -185,14 +170,14 @@ fn svm_matrix(
 ) -> Result<Array2<f64>> {
     let truth: Vec<Vec<Option<u32>>> = classes
         .iter()
-        .zip(data.factors_test.columns())
-        .map(|(classes, column)| classes.of_other(column))
+        .zip(data.factors_test().columns())
+        .map(|(classes, column)| classes.labels_of(column))
         .collect();
     let rows: Vec<Vec<f64>> = groups
         .par_iter()
         .map(|group| {
-            let test = data.codes_test.select(Axis(1), group);
-            let train = data.codes_train.select(Axis(1), group);
+            let test = data.codes_test().select(Axis(1), group);
+            let train = data.codes_train().select(Axis(1), group);
             classes
                 .iter()
                 .zip(&truth)
@@ -211,11 +196,11 @@ fn svm_matrix(
 }
 
 fn threshold_matrix(data: &TrainTest<'_>, groups: &[Vec<usize>]) -> Array2<f64> {
-    let classes = Classes::of_factors(data.factors_test);
-    let units: Vec<Vec<f64>> = (0..data.codes_test.ncols())
+    let classes = Classes::of_factors(data.factors_test());
+    let units: Vec<Vec<f64>> = (0..data.codes_test().ncols())
         .into_par_iter()
         .map(|unit| {
-            let values = data.codes_test.column(unit).to_vec();
+            let values = data.codes_test().column(unit).to_vec();
             let dead = is_constant(values.iter().copied());
             let score = |classes| if dead { 0.0 } else { balanced_threshold_accuracy(&values, classes) };
             classes.iter().map(score).collect()

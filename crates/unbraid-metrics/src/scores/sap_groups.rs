@@ -1,4 +1,4 @@
-//! Groups of correlated units, for scores that judge them together.
+//! Groups of correlated units, for scores that treat them as one.
 
 use crate::correlation::pearson_columns;
 use crate::linear_algebra::{covariance, solve_positive};

@@ -1,6 +1,6 @@
 //! The best classification of a factor by thresholds on one unit.
 
-use crate::input::Classes;
+use crate::classes::Classes;
 
 /// The largest balanced accuracy (mean over classes of the share of their points that is recognised) that thresholds on
 /// `values` can reach: the line is cut into at most as many intervals as there are classes, and each interval stands for
@@ -11,7 +11,7 @@ use crate::input::Classes;
 pub(super) fn balanced_threshold_accuracy(values: &[f64], classes: &Classes) -> f64 {
     let count = classes.count();
     let shares: Vec<f64> =
-        classes.counts().iter().map(|&rows| 1.0 / (f64::from(rows) * count as f64)).collect();
+        classes.sizes().iter().map(|&rows| 1.0 / (f64::from(rows) * count as f64)).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     // best[interval][class]: the accuracy so far; no interval has been left at the start, so only the first is open.
@@ -24,7 +24,7 @@ pub(super) fn balanced_threshold_accuracy(values: &[f64], classes: &Classes) -> 
         let value = values[order[place]];
         gains.fill(0.0);
         while place < order.len() && values[order[place]] == value {
-            let class = classes.of_row[order[place]] as usize;
+            let class = classes.labels()[order[place]] as usize;
             gains[class] += shares[class];
             place += 1;
         }

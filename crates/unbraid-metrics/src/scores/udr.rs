@@ -1,12 +1,11 @@
 //! Unsupervised disentanglement ranking.
 
-use super::explicitness::standardise;
-use super::posterior_kl::kl_per_unit;
-use crate::correlation::pearson_columns;
-use crate::correlation::ranks;
+use super::kl::kl_per_unit;
+use crate::correlation::{pearson_columns, ranks};
 use crate::error::{MetricsError, Result};
-use crate::input;
 use crate::learners::{Lasso, LassoParameters};
+use crate::numeric::{columns, standardise};
+use crate::views::{Posteriors, check_length};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -43,25 +42,17 @@ impl Default for UdrParameters {
     }
 }
 
-/// The codes of one model.
-#[derive(Clone, Copy, Debug)]
-pub struct ModelCodes<'a> {
-    /// Means of the posteriors, \[n, units\].
-    pub means: ArrayView2<'a, f64>,
-    /// Logarithms of their variances, \[n, units\].
-    pub log_variances: ArrayView2<'a, f64>,
-}
-
-/// What [`udr`] found.
+/// What [`udr`] computes.
 #[derive(Clone, Debug)]
-pub struct Udr {
+pub struct UdrValues {
     /// The score of each model.
     pub values: Vec<f64>,
     /// The score of each ordered pair, \[models, models\]; 0 on the diagonal.
     pub pairs: Array2<f64>,
 }
 
-/// UDR: do models that were trained from different seeds agree on their units, up to order and sign?
+/// UDR, unsupervised disentanglement ranking: do models trained from different seeds agree on their units, up to order
+/// and sign?
 ///
 /// With R the similarity of informative units of model i (rows) and j (columns):
 /// ```text
@@ -71,42 +62,44 @@ pub struct Udr {
 /// Codes are standardised first. Rows and columns that are all 0 count as 0, and so does a pair in which a model has no
 /// informative unit.
 ///
-/// * Shapes: at least two models, with means and log-variances \[n, units\] for the same n points in the same order.
+/// * Input: the posteriors of at least two models for the same points in the same order.
 /// * Range: 0 to 1 for Spearman, and nearly so for lasso; higher is better. Needs no factors.
 /// * Reference: Duan et al. 2020, Unsupervised model selection for variational disentangled representation learning.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which decides what units are informative. UDR is no
+///   [`Metric`](crate::Metric), since it compares several models.
 ///
 /// # Errors
-/// If there are fewer than two models, or their arrays do not fit each other or are not finite.
+/// If there are fewer than two models, or they have different numbers of points.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::scores::{ModelCodes, Similarity, UdrParameters, udr};
+/// use unbraid_metrics::{Posteriors, scores::{Similarity, UdrParameters, udr}};
 ///
 /// let first = array![[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
 /// let mut swapped = first.clone();
 /// swapped.invert_axis(ndarray::Axis(1));
 /// let log_variances = ndarray::Array2::from_elem((4, 2), -4.0);
-/// let models = [&first, &swapped].map(|means| ModelCodes { means: means.view(), log_variances: log_variances.view() });
+/// let models = [
+///     Posteriors::new(first.view(), log_variances.view())?,
+///     Posteriors::new(swapped.view(), log_variances.view())?,
+/// ];
 /// let parameters = UdrParameters { similarity: Similarity::Spearman, ..Default::default() };
 /// assert_eq!(udr(&models, &parameters)?.values, [1.0, 1.0]);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn udr(models: &[ModelCodes<'_>], parameters: &UdrParameters) -> Result<Udr> {
+pub fn udr(models: &[Posteriors<'_>], parameters: &UdrParameters) -> Result<UdrValues> {
     if models.len() < 2 {
-        return Err(MetricsError::shape("models", format!("{}", models.len()), "at least 2"));
+        return Err(MetricsError::TooFew { array: "models", what: "model", found: models.len(), least: 2 });
     }
-    let rows = models[0].means.nrows();
+    let rows = models[0].means().nrows();
     let mut codes = Vec::with_capacity(models.len());
     let mut informative: Vec<Vec<bool>> = Vec::with_capacity(models.len());
     for model in models {
-        let divergences = kl_per_unit(model.means, model.log_variances)?;
-        if model.means.nrows() != rows {
-            let expected = format!("{rows} rows, as the first model");
-            return Err(MetricsError::shape("means", input::shape(&model.means), expected));
-        }
+        check_length("means", "row", model.means().nrows(), rows, "rows of the first model")?;
+        let divergences = kl_per_unit(model);
         let kept: Vec<bool> =
             divergences.iter().map(|divergence| *divergence > parameters.informative_above).collect();
-        let (mut standard, _) = standardise(model.means, model.means);
+        let (mut standard, _) = standardise(model.means(), model.means());
         for (mut column, kept) in standard.columns_mut().into_iter().zip(&kept) {
             if !kept {
                 column.fill(0.0);
@@ -134,7 +127,7 @@ pub fn udr(models: &[ModelCodes<'_>], parameters: &UdrParameters) -> Result<Udr>
             median((0..models.len()).filter(|&other| other != model).map(|other| pairs[[other, model]]))
         })
         .collect();
-    Ok(Udr { values, pairs })
+    Ok(UdrValues { values, pairs })
 }
 
 /// Magnitudes of similarity between units of the first model (rows) and of the second (columns).
@@ -146,8 +139,7 @@ fn similarity(
     match kind {
         Similarity::Spearman => {
             let ranked = |codes: ArrayView2<'_, f64>| {
-                let columns: Vec<Vec<f64>> =
-                    input::columns(codes).iter().map(|column| ranks(column)).collect();
+                let columns: Vec<Vec<f64>> = columns(codes).iter().map(|column| ranks(column)).collect();
                 Array2::from_shape_fn(codes.dim(), |(row, column)| columns[column][row])
             };
             Ok(pearson_columns(ranked(first).view(), ranked(second).view()).mapv(f64::abs))

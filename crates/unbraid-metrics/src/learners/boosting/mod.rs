@@ -8,8 +8,8 @@ mod columns;
 mod split;
 mod tree;
 
+use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::input::Classes;
 use crate::numeric::{argmax, exp, vectorised};
 use columns::{Columns, mix};
 use ndarray::{Array2, ArrayView2};
@@ -86,7 +86,7 @@ impl GradientBoosting {
     ) -> Result<Self> {
         check(features, classes, parameters)?;
         let rows = features.nrows();
-        let counts = classes.counts();
+        let counts = classes.sizes();
         let log_share = |class: usize| (f64::from(counts[class]) / rows as f64).ln();
         let initial: Vec<f64> = match classes.count() {
             1 => vec![0.0],
@@ -188,7 +188,7 @@ impl Booster {
     ) {
         // With two classes the only tree is that of class 1.
         let target = if classes.count() == 2 { 1 } else { class } as u32;
-        let rows = self.scores.iter().zip(normalisers).zip(&classes.of_row);
+        let rows = self.scores.iter().zip(normalisers).zip(classes.labels());
         let gradients = &mut self.gradients;
         vectorised(
             #[inline(always)]
@@ -274,8 +274,8 @@ fn decide(scores: &[&[f64]], classes: usize) -> Vec<u32> {
 fn check(features: ArrayView2<'_, f64>, classes: &Classes, parameters: &BoostingParameters) -> Result<()> {
     super::check_fit(features, classes)?;
     if features.nrows() >= split::LARGEST_ROWS {
-        let expected = format!("fewer than {} rows", split::LARGEST_ROWS);
-        return Err(MetricsError::shape("features", format!("{} rows", features.nrows()), expected));
+        let (found, most) = (features.nrows(), split::LARGEST_ROWS - 1);
+        return Err(MetricsError::TooMany { array: "features", what: "row", found, most });
     }
     if parameters.stages == 0 || parameters.stages > 1_000_000 {
         return Err(MetricsError::parameter("stages", parameters.stages, "1 to 1000000"));

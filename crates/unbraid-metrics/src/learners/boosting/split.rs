@@ -115,7 +115,7 @@ pub(super) struct Split {
     pub left_count: i64,
 }
 
-/// What the search knows of a node.
+/// The sums over the rows of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeSums {
     pub id: u16,

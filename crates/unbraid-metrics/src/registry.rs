@@ -1,0 +1,334 @@
+//! Metrics by name: the built-in ones, and yours beside them.
+//!
+//! The functions of this module run the built-in metrics with their default parameters. A [`Registry`] value does the
+//! same for metrics and parameters of your choice.
+//!
+//! ```
+//! use ndarray::Array2;
+//! use unbraid_metrics::{Codes, Options, registry};
+//!
+//! let factors = Array2::from_shape_fn((60, 2), |(row, factor)| [row / 10, row % 3][factor] as i64);
+//! let codes = Codes::split(factors.mapv(|value| value as f64).view(), factors.view())?;
+//! let report = registry::run(&["mig", "modularity"], &codes, &Options::default())?;
+//! assert!(report.get("mig").is_some_and(|value| value > 0.5));
+//! let json = serde_json::to_value(&report).unwrap();
+//! assert!(json["modularity"].is_number() && json["details"]["mutual_information"].is_array());
+//! # Ok::<(), unbraid_metrics::MetricsError>(())
+//! ```
+
+use crate::codes::Codes;
+use crate::error::{MetricsError, Result};
+use crate::metric::{Description, Metric, Options};
+use crate::report::{Report, Score};
+use crate::scores;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+/// Metrics that can be run by name, in the order in which they are shown.
+///
+/// Other parameters are another value of the metric:
+///
+/// ```
+/// use unbraid_metrics::Registry;
+/// use unbraid_metrics::scores::{HistogramParameters, Mig};
+///
+/// let mut registry = Registry::builtin();
+/// registry.replace(Box::new(Mig { parameters: HistogramParameters { bins: 10 } }))?;
+/// assert_eq!(registry.metric("mig")?.parameters(0)["bins"], 10);
+/// let error = registry.register(Box::new(Mig::default())).unwrap_err();
+/// assert_eq!(error.to_string(), "metric `mig`: `mig` already belongs to the metric `mig`");
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub struct Registry {
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    description: Description,
+    metric: Box<dyn Metric>,
+}
+
+impl Registry {
+    /// No metrics at all.
+    pub fn empty() -> Self {
+        Self { entries: Vec::new() }
+    }
+
+    /// The built-in metrics with their default parameters.
+    pub fn builtin() -> Self {
+        let entry = |metric: Box<dyn Metric>| Entry { description: metric.description(), metric };
+        Self { entries: scores::builtin().into_iter().map(entry).collect() }
+    }
+
+    /// Adds a metric behind the others.
+    ///
+    /// # Errors
+    /// If its description has no numbers, or one of its names or keys is taken.
+    pub fn register(&mut self, metric: Box<dyn Metric>) -> Result<()> {
+        let description = self.check(metric.as_ref(), None)?;
+        self.entries.push(Entry { description, metric });
+        Ok(())
+    }
+
+    /// Puts a metric into the place of the one with the same name, usually with other parameters.
+    ///
+    /// # Errors
+    /// If there is no metric of this name, its description has no numbers, or one of its other names or its keys belongs
+    /// to another metric.
+    pub fn replace(&mut self, metric: Box<dyn Metric>) -> Result<()> {
+        let name = metric.description().name;
+        let place = self.position(&name).ok_or_else(|| self.unknown(&name))?;
+        let description = self.check(metric.as_ref(), Some(place))?;
+        self.entries[place] = Entry { description, metric };
+        Ok(())
+    }
+
+    /// As [`Registry::register`], for building a registry in one expression.
+    ///
+    /// # Errors
+    /// As [`Registry::register`].
+    pub fn with(mut self, metric: impl Metric + 'static) -> Result<Self> {
+        self.register(Box::new(metric))?;
+        Ok(self)
+    }
+
+    /// The description of a metric that may be registered, apart from the entry it is going to replace.
+    fn check(&self, metric: &dyn Metric, replaced: Option<usize>) -> Result<Description> {
+        let description = metric.description();
+        if description.numbers.is_empty() {
+            return Err(MetricsError::NoNumbers { metric: description.name });
+        }
+        for name in description.names() {
+            if let Some(place) = self.lookup(name).filter(|&place| Some(place) != replaced) {
+                return Err(MetricsError::AlreadyRegistered {
+                    taken: name.to_owned(),
+                    owner: self.entries[place].description.name.clone(),
+                    metric: description.name.clone(),
+                });
+            }
+        }
+        Ok(description)
+    }
+
+    /// The descriptions of all metrics, in the order in which they are shown.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Description> + Clone {
+        self.entries.iter().map(|entry| &entry.description)
+    }
+
+    /// The metric with exactly this name.
+    pub fn get(&self, name: &str) -> Option<&Description> {
+        self.position(name).map(|place| &self.entries[place].description)
+    }
+
+    /// The place of the metric with exactly this name in the order in which metrics are shown.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.iter().position(|description| description.name == name)
+    }
+
+    /// Finds a metric by its name, an alias or the key of one of its numbers. Hyphens count as underscores, case is
+    /// ignored, and an ending `_score` may be left out.
+    ///
+    /// # Errors
+    /// [`MetricsError::UnknownMetric`] with the nearest name.
+    ///
+    /// ```
+    /// use unbraid_metrics::Registry;
+    ///
+    /// let registry = Registry::builtin();
+    /// assert_eq!(registry.find("dci_completeness")?.name, "dci");
+    /// assert_eq!(registry.find("Beta-VAE")?.name, "beta_vae_score");
+    /// let error = registry.find("modularitty").unwrap_err();
+    /// assert_eq!(error.to_string(), "unknown metric `modularitty`\nhint: did you mean `modularity`?");
+    /// # Ok::<(), unbraid_metrics::MetricsError>(())
+    /// ```
+    pub fn find(&self, name: &str) -> Result<&Description> {
+        self.find_entry(name).map(|entry| &entry.description)
+    }
+
+    /// As [`Registry::find`], but the metric itself.
+    ///
+    /// # Errors
+    /// As [`Registry::find`].
+    pub fn metric(&self, name: &str) -> Result<&dyn Metric> {
+        self.find_entry(name).map(|entry| entry.metric.as_ref())
+    }
+
+    fn find_entry(&self, name: &str) -> Result<&Entry> {
+        self.lookup(name).map(|place| &self.entries[place]).ok_or_else(|| self.unknown(name))
+    }
+
+    fn lookup(&self, name: &str) -> Option<usize> {
+        let wanted = normalised(name);
+        let named = |description: &Description| description.names().any(|name| normalised(name) == wanted);
+        let shortened =
+            |description: &Description| normalised(&description.name).strip_suffix("_score") == Some(&wanted);
+        self.iter().position(named).or_else(|| self.iter().position(shortened))
+    }
+
+    fn unknown(&self, name: &str) -> MetricsError {
+        let wanted = normalised(name);
+        let nearest = self
+            .iter()
+            .map(|metric| (strsim::normalized_damerau_levenshtein(&wanted, &metric.name), &metric.name))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .filter(|(similarity, _)| *similarity >= 0.5);
+        MetricsError::UnknownMetric {
+            name: name.to_owned(),
+            nearest: nearest.map(|(_, nearest)| nearest.clone()),
+            known: self.iter().map(|metric| metric.name.clone()).collect(),
+        }
+    }
+
+    /// The metric that gives the number with this key. A key of a metric followed by a count, such as
+    /// `downstream_accuracy_100`, is the metric's, too.
+    pub fn find_by_key(&self, key: &str) -> Option<&Description> {
+        let owner = |key: &str| self.iter().find(|metric| metric.position(key).is_some());
+        owner(key).or_else(|| owner(without_count(key)?.0))
+    }
+
+    /// What the number with this key is called in figures: `DCI completeness`, `downstream accuracy 100`.
+    pub fn label(&self, key: &str) -> Option<String> {
+        let metric = self.find_by_key(key)?;
+        let label = |key: &str| metric.position(key).map(|place| metric.numbers[place].label.clone());
+        label(key).or_else(|| {
+            let (stem, count) = without_count(key)?;
+            Some(format!("{} {count}", label(stem)?))
+        })
+    }
+
+    /// The metrics that are run when none are named: those that run by default and whose needs these codes meet.
+    pub fn applicable(&self, codes: &Codes) -> Vec<&Description> {
+        self.applicable_entries(codes).map(|entry| &entry.description).collect()
+    }
+
+    fn applicable_entries(&self, codes: &Codes) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|Entry { description, .. }| {
+            description.by_default && description.needs.missing_from(codes).is_none()
+        })
+    }
+
+    /// Runs metrics by name; without names, all that apply.
+    ///
+    /// # Errors
+    /// If a name is unknown, the codes lack what a named metric needs, or a score cannot be computed.
+    pub fn run<N: AsRef<str>>(&self, names: &[N], codes: &Codes, options: &Options<'_>) -> Result<Report> {
+        self.run_with_progress(names, codes, options, |_, _, _| ())
+    }
+
+    /// As [`Registry::run`], and calls `progress` before each metric with its description, its position and how many
+    /// there are.
+    ///
+    /// # Errors
+    /// As [`Registry::run`].
+    pub fn run_with_progress<N: AsRef<str>>(
+        &self,
+        names: &[N],
+        codes: &Codes,
+        options: &Options<'_>,
+        mut progress: impl FnMut(&Description, usize, usize),
+    ) -> Result<Report> {
+        let mut chosen: Vec<&Entry> = Vec::new();
+        for name in names {
+            let entry = self.find_entry(name.as_ref())?;
+            // Two keys of one metric are one request.
+            if !chosen.iter().any(|other| other.description.name == entry.description.name) {
+                chosen.push(entry);
+            }
+        }
+        if names.is_empty() {
+            chosen = self.applicable_entries(codes).collect();
+        }
+        for Entry { description, .. } in &chosen {
+            if let Some(missing) = description.needs.missing_from(codes) {
+                return Err(MetricsError::Unmet { metric: description.name.clone(), missing });
+            }
+        }
+        let mut report = Report::default();
+        for (position, Entry { description, metric }) in chosen.iter().enumerate() {
+            progress(description, position, chosen.len());
+            let started = Instant::now();
+            let values = metric.run(codes, options)?;
+            report.scores.push(Score {
+                name: description.name.clone(),
+                values,
+                parameters: metric.parameters(options.seed),
+                seed: options.seed,
+                seconds: started.elapsed().as_secs_f64(),
+            });
+        }
+        Ok(report)
+    }
+}
+
+/// The built-in metrics.
+impl Default for Registry {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(|metric| &metric.name)).finish()
+    }
+}
+
+/// The form in which names are compared.
+fn normalised(name: &str) -> String {
+    name.trim().to_lowercase().replace('-', "_")
+}
+
+/// `downstream_accuracy_100` as `downstream_accuracy` and `100`.
+fn without_count(key: &str) -> Option<(&str, &str)> {
+    key.rsplit_once('_').filter(|(_, count)| count.parse::<usize>().is_ok())
+}
+
+/// The built-in metrics with their default parameters, made once.
+pub fn shared() -> &'static Registry {
+    static SHARED: LazyLock<Registry> = LazyLock::new(Registry::builtin);
+    &SHARED
+}
+
+/// The descriptions of the built-in metrics, in the order in which they are shown.
+pub fn metrics() -> impl ExactSizeIterator<Item = &'static Description> + Clone {
+    shared().iter()
+}
+
+/// Finds a built-in metric; see [`Registry::find`].
+///
+/// # Errors
+/// As [`Registry::find`].
+pub fn find(name: &str) -> Result<&'static Description> {
+    shared().find(name)
+}
+
+/// The built-in metric that gives the number with this key; see [`Registry::find_by_key`].
+pub fn find_by_key(key: &str) -> Option<&'static Description> {
+    shared().find_by_key(key)
+}
+
+/// The built-in metrics that are run when none are named; see [`Registry::applicable`].
+pub fn applicable(codes: &Codes) -> Vec<&'static Description> {
+    shared().applicable(codes)
+}
+
+/// Runs built-in metrics by name; see [`Registry::run`].
+///
+/// # Errors
+/// As [`Registry::run`].
+pub fn run<N: AsRef<str>>(names: &[N], codes: &Codes, options: &Options<'_>) -> Result<Report> {
+    shared().run(names, codes, options)
+}
+
+/// Runs built-in metrics by name and reports progress; see [`Registry::run_with_progress`].
+///
+/// # Errors
+/// As [`Registry::run`].
+pub fn run_with_progress<N: AsRef<str>>(
+    names: &[N],
+    codes: &Codes,
+    options: &Options<'_>,
+    progress: impl FnMut(&Description, usize, usize),
+) -> Result<Report> {
+    shared().run_with_progress(names, codes, options, progress)
+}

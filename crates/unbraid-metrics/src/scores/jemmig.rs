@@ -1,0 +1,80 @@
+//! The joint entropy minus the mutual information gap.
+
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::information::Information;
+use crate::metric::{Description, Metric, Options, json};
+use crate::numeric::{argmax, mean, top_two};
+use crate::report::ScoreValues;
+use crate::scores::mig::HistogramParameters;
+use crate::views::Labelled;
+use serde_json::Value;
+
+/// JEMMIG: a mutual information gap that also charges the best unit for entropy beyond its factor.
+///
+/// ```text
+/// JEMMIG = mean over factors k of 1 - (H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k)) / (H(v_k) + ln bins)
+/// ```
+/// where a and b are the units with the largest and second largest mutual information with factor k, so that a unit
+/// that mixes two factors is charged for the entropy of the second.
+///
+/// * Range: 0 to 1, higher is better. A perfect code reaches 1 only if its units have no more values than the factor:
+///   bins are what the unit's entropy is measured against.
+/// * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations.
+/// * See also: [`mig`](super::mig), the gap alone; [`rmig`](super::rmig), by the same authors.
+///
+/// # Errors
+/// If `bins` is out of range.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::Labelled;
+/// use unbraid_metrics::scores::{HistogramParameters, jemmig};
+///
+/// let (codes, factors) = (array![[0.0], [1.0], [0.0], [1.0]], array![[0], [1], [0], [1]]);
+/// let data = Labelled::new(codes.view(), factors.view())?;
+/// // H(z, v) = I = H(v), so nothing is lost.
+/// assert_eq!(jemmig(&data, &HistogramParameters { bins: 2 })?, 1.0);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn jemmig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
+    Ok(jemmig_of(&Information::new(data, parameters.bins)?))
+}
+
+/// [`jemmig`] from mutual information that has been computed before.
+pub fn jemmig_of(information: &Information) -> f64 {
+    let parts: Vec<f64> = information
+        .varying_factors()
+        .map(|factor| {
+            let column = information.matrix.column(factor).to_vec();
+            let best = argmax(&column);
+            let (first, second) = top_two(column);
+            let factor_entropy = information.factor_entropies[factor];
+            let joint = information.unit_entropies[best] + factor_entropy - first;
+            1.0 - (joint - first + second) / (factor_entropy + (information.bins as f64).ln())
+        })
+        .collect();
+    mean(&parts)
+}
+
+/// The metric `jemmig`; see [`jemmig`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Jemmig {
+    /// Its parameters.
+    pub parameters: HistogramParameters,
+}
+
+impl Metric for Jemmig {
+    fn description(&self) -> Description {
+        let meaning = "as mig, and the best unit has little entropy beyond its factor";
+        Description::new("jemmig", meaning).number("jemmig", "JEMMIG")
+    }
+
+    fn parameters(&self, _seed: u64) -> Value {
+        json(&self.parameters)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        Ok(ScoreValues::new("jemmig", jemmig(&codes.labelled()?, &self.parameters)?))
+    }
+}

@@ -1,0 +1,60 @@
+//! The divergence of posteriors from the prior.
+
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::metric::{Description, Direction, Metric, Needs, Options};
+use crate::report::ScoreValues;
+use crate::views::Posteriors;
+
+/// The mean Kullback-Leibler divergence of each unit's Gaussian posterior from the standard normal prior, in nats.
+///
+/// ```text
+/// KL_i = mean over points of 1/2 (mu_i^2 + sigma_i^2 - ln sigma_i^2 - 1)
+/// ```
+///
+/// * Range: 0 and above. About 0 for a unit that the model does not use.
+/// * See also: [`udr`](super::udr), which leaves such units out.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::{Posteriors, scores::kl_per_unit};
+///
+/// let (means, log_variances) = (array![[0.0, 2.0], [0.0, -2.0]], array![[0.0, 0.0], [0.0, 0.0]]);
+/// assert_eq!(kl_per_unit(&Posteriors::new(means.view(), log_variances.view())?), [0.0, 2.0]);
+/// # Ok::<(), unbraid_metrics::MetricsError>(())
+/// ```
+pub fn kl_per_unit(data: &Posteriors<'_>) -> Vec<f64> {
+    data.means()
+        .columns()
+        .into_iter()
+        .zip(data.log_variances().columns())
+        .map(|(means, log_variances)| {
+            let sum: f64 = means
+                .iter()
+                .zip(log_variances)
+                .map(|(mean, log_variance)| 0.5 * (mean * mean + log_variance.exp() - log_variance - 1.0))
+                .sum();
+            (sum / means.len() as f64).max(0.0)
+        })
+        .collect()
+}
+
+/// The metric `kl`; see [`kl_per_unit`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kl;
+
+impl Metric for Kl {
+    fn description(&self) -> Description {
+        let meaning = "KL divergence of the posteriors from a standard normal in nats, summed over units";
+        Description::new("kl", meaning)
+            .number("kl", "KL of codes")
+            .direction(Direction::Neither)
+            .range(0.0, f64::INFINITY)
+            .needs(Needs::POSTERIORS)
+    }
+
+    fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
+        let per_unit = kl_per_unit(&codes.posteriors()?);
+        Ok(ScoreValues::new("kl", per_unit.iter().sum()).with_list("kl_per_unit", per_unit))
+    }
+}
