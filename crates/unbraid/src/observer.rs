@@ -4,7 +4,7 @@ use crate::train::Row;
 use std::path::Path;
 use unbraid_data::ImageShape;
 use unbraid_data::progress::{Progress, Silent};
-use unbraid_metrics::registry::Report;
+use unbraid_metrics::Report;
 
 /// Receives the events of a run that is trained, scored and reported. Every method has a default that does nothing;
 /// [`Silent`] ignores them all.

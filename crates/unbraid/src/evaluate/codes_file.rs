@@ -75,8 +75,8 @@ fn with_log_variances(codes: Codes, npz: &mut Npz) -> Result<unbraid_metrics::Re
         return Ok(Ok(codes));
     };
     let all = floats(npz, name)?;
-    let rows = codes.codes_train.nrows();
-    if name == "log_variance" && all.nrows() == rows + codes.codes_test.nrows() {
+    let rows = codes.codes_train().nrows();
+    if name == "log_variance" && all.nrows() == rows + codes.codes_test().nrows() {
         return Ok(codes.with_log_variances(all.slice_axis(Axis(0), (..rows).into()).to_owned()));
     }
     Ok(codes.with_log_variances(all))
@@ -102,44 +102,105 @@ const AS_MANY: &str = "as many values as the header's shape has";
 const WRITTEN_BY: &str = "written_by";
 const US: &str = "unbraid evaluate";
 
-/// Whether a file is a codes file that [`write()`] wrote.
+/// Whether a file is a codes file that [`ScoredPoints::write`] wrote.
 pub fn is_ours(path: &Path) -> bool {
     let name = |mut npz: Npz| npz.array(WRITTEN_BY)?.strings();
     Npz::open(path).and_then(name).is_ok_and(|names| names == [US])
 }
 
-/// Writes a codes file. Codes go in single precision, in which networks compute them.
-///
-/// # Errors
-/// If it cannot be written, or exists and is to be kept.
-pub fn write(path: &Path, existing: Existing, codes: &Codes) -> Result {
-    files::write(path, existing, |file| {
-        let mut npz = NpzWriter::new(file);
-        npz.strings(WRITTEN_BY, &[US.to_owned()])?;
-        singles(&mut npz, "codes_train", &codes.codes_train)?;
-        if let Some(log_variances) = &codes.log_variance_train {
-            singles(&mut npz, "log_variance_train", log_variances)?;
-        }
-        if codes.has_factors() {
-            let mut factors = |name: &str, factors: &Array2<i64>| {
-                npz.integers(name, &[factors.nrows(), factors.ncols()], factors.iter().copied())
-            };
-            factors("factors_train", &codes.factors_train)?;
-            factors("factors_test", &codes.factors_test)?;
-            if let Some((train, test)) = &codes.clusters {
-                factors("clusters_train", train)?;
-                factors("clusters_test", test)?;
-            }
-            singles(&mut npz, "codes_test", &codes.codes_test)?;
-            npz.strings("factor_names", &codes.factor_names)?;
-        }
-        npz.finish()?;
-        Ok(())
-    })
+/// The points that scores are computed on, in the single precision in which networks compute codes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredPoints {
+    /// Codes \[n, units\] that most scores are computed on and learners are fitted to.
+    pub codes_train: Array2<f32>,
+    /// Logarithms of their posterior variances; `None` where codes are no means.
+    pub log_variance_train: Option<Array2<f32>>,
+    /// Their factors \[n, factors\]; no columns for data without factors.
+    pub factors_train: Array2<i64>,
+    /// Codes that learners are judged on; no rows without factors.
+    pub codes_test: Array2<f32>,
+    /// Their factors.
+    pub factors_test: Array2<i64>,
+    /// The most likely class of each categorical unit, of both.
+    pub clusters: Option<(Array2<i64>, Array2<i64>)>,
+    /// The names of the factors.
+    pub factor_names: Vec<String>,
 }
 
-fn singles<W: Write + Seek>(npz: &mut NpzWriter<W>, name: &str, array: &Array2<f64>) -> io::Result<()> {
+impl ScoredPoints {
+    /// Codes without factors.
+    pub fn unlabelled(codes: Array2<f32>, log_variances: Option<Array2<f32>>) -> Self {
+        let (rows, units) = codes.dim();
+        Self {
+            codes_train: codes,
+            log_variance_train: log_variances,
+            factors_train: Array2::zeros((rows, 0)),
+            codes_test: Array2::zeros((0, units)),
+            factors_test: Array2::zeros((0, 0)),
+            clusters: None,
+            factor_names: Vec::new(),
+        }
+    }
+
+    /// The same in the precision of the scores, checked.
+    ///
+    /// # Errors
+    /// If a code is not finite, or there are too few.
+    pub fn codes(&self) -> unbraid_metrics::Result<Codes> {
+        let doubles = |array: &Array2<f32>| array.mapv(f64::from);
+        let mut codes = if self.factors_train.ncols() == 0 {
+            Codes::unlabelled(doubles(&self.codes_train))?
+        } else {
+            Codes::new(
+                doubles(&self.codes_train),
+                self.factors_train.clone(),
+                doubles(&self.codes_test),
+                self.factors_test.clone(),
+            )?
+            .with_factor_names(self.factor_names.iter().cloned())?
+        };
+        if let Some((train, test)) = &self.clusters {
+            codes = codes.with_clusters(train.clone(), test.clone())?;
+        }
+        match &self.log_variance_train {
+            Some(log_variances) => codes.with_log_variances(doubles(log_variances)),
+            None => Ok(codes),
+        }
+    }
+
+    /// Writes a codes file.
+    ///
+    /// # Errors
+    /// If it cannot be written, or exists and is to be kept.
+    pub fn write(&self, path: &Path, existing: Existing) -> Result {
+        files::write(path, existing, |file| {
+            let mut npz = NpzWriter::new(file);
+            npz.strings(WRITTEN_BY, &[US.to_owned()])?;
+            singles(&mut npz, "codes_train", &self.codes_train)?;
+            if let Some(log_variances) = &self.log_variance_train {
+                singles(&mut npz, "log_variance_train", log_variances)?;
+            }
+            if self.factors_train.ncols() > 0 {
+                let mut factors = |name: &str, factors: &Array2<i64>| {
+                    npz.integers(name, &[factors.nrows(), factors.ncols()], factors.iter().copied())
+                };
+                factors("factors_train", &self.factors_train)?;
+                factors("factors_test", &self.factors_test)?;
+                if let Some((train, test)) = &self.clusters {
+                    factors("clusters_train", train)?;
+                    factors("clusters_test", test)?;
+                }
+                singles(&mut npz, "codes_test", &self.codes_test)?;
+                npz.strings("factor_names", &self.factor_names)?;
+            }
+            npz.finish()?;
+            Ok(())
+        })
+    }
+}
+
+fn singles<W: Write + Seek>(npz: &mut NpzWriter<W>, name: &str, array: &Array2<f32>) -> io::Result<()> {
     let out = npz.array(name, ElementType::little('f', 4), &[array.nrows(), array.ncols()])?;
-    let bytes: Vec<u8> = array.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
+    let bytes: Vec<u8> = array.iter().flat_map(|value| value.to_le_bytes()).collect();
     out.write_all(&bytes)
 }

@@ -96,14 +96,14 @@ impl Encoded {
         self.len() == 0
     }
 
-    /// The codes of these images, `[images, units]`, in the precision of the scores.
-    pub fn codes_of(&self, images: &[usize]) -> Array2<f64> {
-        select(&self.codes, images, |image| self.row(image)).mapv(f64::from)
+    /// The codes of these images, `[images, units]`.
+    pub fn codes_of(&self, images: &[usize]) -> Array2<f32> {
+        select(&self.codes, images, |image| self.row(image))
     }
 
     /// The logarithms of their posterior variances.
-    pub fn log_variances_of(&self, images: &[usize]) -> Array2<f64> {
-        select(&self.log_variance, images, |image| self.row(image)).mapv(f64::from)
+    pub fn log_variances_of(&self, images: &[usize]) -> Array2<f32> {
+        select(&self.log_variance, images, |image| self.row(image))
     }
 
     /// The most likely class of each categorical unit.

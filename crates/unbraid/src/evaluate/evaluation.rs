@@ -1,5 +1,6 @@
 //! The evaluation of a run: points, codes, scores.
 
+use super::codes_file::ScoredPoints;
 use super::encoded::{Encoded, Representation};
 use super::points::{Points, sorted};
 use super::sampler::{DataSampler, varying_factors};
@@ -9,9 +10,8 @@ use ndarray::Array2;
 use std::time::Instant;
 use unbraid_data::progress::Progress;
 use unbraid_data::{DataSet, FactorSpace};
-use unbraid_metrics::Codes;
-use unbraid_metrics::registry::{self, Options, Report};
 use unbraid_metrics::scores::InterventionSampler;
+use unbraid_metrics::{Codes, Options, Report, registry};
 
 /// What to compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Evaluation {
     /// The scores.
     pub report: Report,
     /// The points they were computed on. (Interventional scores drew from all images.)
-    pub codes: Codes,
+    pub points: ScoredPoints,
     /// Whether the test points come from a data set of their own.
     pub has_test_data: bool,
     /// How many images were encoded.
@@ -91,18 +91,17 @@ pub fn evaluate(
     let wrong =
         |source: unbraid_metrics::MetricsError| Error::Scoring { path: run.path().to_owned(), source };
     let test = (test.unwrap_or(data), encoded_test.as_ref().unwrap_or(&encoded));
-    let codes = codes_of((data, &encoded), test, &points, settings.representation, has_factors);
-    let codes = codes.map_err(wrong)?;
+    let points = points_of((data, &encoded), test, &points, settings.representation, has_factors);
+    let codes = points.codes().map_err(wrong)?;
     let sampler = if interventional { DataSampler::new(data, &encoded) } else { None };
     let options = Options {
         seed: settings.seed,
         sampler: sampler.as_ref().map(|sampler| sampler as &dyn InterventionSampler),
-        ..Options::default()
     };
     let report = score(&settings.metrics, &codes, &options, progress).map_err(wrong)?;
     let has_test_data = encoded_test.is_some();
     let encoded = encoded.len() + encoded_test.as_ref().map_or(0, Encoded::len);
-    Ok(Evaluation { report, codes, has_test_data, encoded, encoding_seconds })
+    Ok(Evaluation { report, points, has_test_data, encoded, encoding_seconds })
 }
 
 /// Runs metrics by name, all that apply if there are none, and shows how far they are.
@@ -137,39 +136,30 @@ fn asks_for_interventions(names: &[String]) -> Result<bool> {
 }
 
 /// The points as arrays: what the metrics see, and what is written to the codes file.
-fn codes_of(
+fn points_of(
     (data, encoded): (&dyn DataSet, &Encoded),
     (test, encoded_test): (&dyn DataSet, &Encoded),
     points: &Points,
     representation: Representation,
     has_factors: bool,
-) -> unbraid_metrics::Result<Codes> {
-    let train = encoded.codes_of(&points.train);
-    let clusters = (encoded.categories_of(&points.train), encoded_test.categories_of(&points.test));
-    let codes = match data.factors().filter(|_| has_factors) {
-        None => Codes::unlabelled(train)?,
-        Some(space) => {
-            let latent = space.latent();
-            let names: Vec<&str> = latent.iter().map(|&k| space.factors()[k].name.as_str()).collect();
-            Codes::new(
-                train,
-                factors_of(data, &latent, &points.train),
-                encoded_test.codes_of(&points.test),
-                factors_of(test, &latent, &points.test),
-            )?
-            .with_factor_names(names)?
-        }
-    };
-    let codes = match clusters {
-        (train, test) if train.ncols() > 0 && codes.has_factors() => codes.with_clusters(train, test)?,
-        _ => codes,
-    };
+) -> ScoredPoints {
     let log_variances = encoded.log_variances_of(&points.train);
-    match representation {
+    let log_variances = match representation {
         // Classes as numbers have no posterior variance.
-        _ if log_variances.ncols() == 0 => Ok(codes),
-        Representation::Mean => codes.with_log_variances(log_variances),
-        Representation::Sample => Ok(codes),
+        Representation::Mean if log_variances.ncols() > 0 => Some(log_variances),
+        Representation::Mean | Representation::Sample => None,
+    };
+    let scored = ScoredPoints::unlabelled(encoded.codes_of(&points.train), log_variances);
+    let Some(space) = data.factors().filter(|_| has_factors) else { return scored };
+    let latent = space.latent();
+    let clusters = (encoded.categories_of(&points.train), encoded_test.categories_of(&points.test));
+    ScoredPoints {
+        factors_train: factors_of(data, &latent, &points.train),
+        codes_test: encoded_test.codes_of(&points.test),
+        factors_test: factors_of(test, &latent, &points.test),
+        clusters: (clusters.0.ncols() > 0).then_some(clusters),
+        factor_names: latent.iter().map(|&k| space.factors()[k].name.clone()).collect(),
+        ..scored
     }
 }
 

@@ -5,7 +5,7 @@
 //!   the metrics. Interventional scores look codes up by image ([`DataSampler`]) instead of encoding millions of images.
 //!   [`evaluate_and_write`] also writes `scores.json` and `codes.npz` into the run directory.
 //! * [`Measures`] says how good a run is as a generative model: likelihood, rate and distortion, mutual information.
-//! * [`codes_file`] is the `.npz` that codes come in and leave by, [`StoredScores`] a `scores.json` that was read.
+//! * [`codes_file`] is the `.npz` that codes come in and leave by, [`Scores`] a `scores.json`.
 
 mod aggregate_posterior;
 pub mod codes_file;
@@ -16,7 +16,6 @@ mod measures;
 mod points;
 mod sampler;
 mod scores_file;
-mod stored_scores;
 mod written;
 
 pub use aggregate_posterior::{AggregatePosterior, Bracket};
@@ -26,6 +25,5 @@ pub use log_likelihood::{LogLikelihood, Sampling};
 pub use measures::{ACTIVE, Effort, Measures};
 pub use points::Points;
 pub use sampler::{DataSampler, Lookup};
-pub use scores_file::{About, read_about};
-pub use stored_scores::{StoredScore, StoredScores};
+pub use scores_file::{About, Scores, read_about};
 pub use written::{Source, check_outputs, evaluate_and_write};

@@ -1,14 +1,13 @@
 //! The evaluation of a run as files in its directory.
 
 use super::evaluation::{Settings, evaluate};
-use super::scores_file::Outputs;
-use super::stored_scores::StoredScores;
+use super::scores_file::{Outputs, Scores};
 use crate::error::Result;
 use crate::observer::{Encoding, Observer};
 use crate::run::Run;
 use std::fmt;
 use unbraid_data::DataSet;
-use unbraid_metrics::registry::Report;
+use unbraid_metrics::Report;
 
 /// The images that a run is scored on.
 #[derive(Clone, Copy)]
@@ -64,7 +63,7 @@ impl Run {
     ///
     /// # Errors
     /// If `scores.json` is something else than the result of an evaluation.
-    pub fn scores(&self) -> Result<Option<StoredScores>> {
-        StoredScores::read(&self.paths().scores())
+    pub fn scores(&self) -> Result<Option<Scores>> {
+        Scores::read(&self.paths().scores())
     }
 }
