@@ -12,6 +12,8 @@ mod numbers;
 mod picture;
 mod run_report;
 mod study;
+#[cfg(test)]
+mod testing;
 
 // Pages.
 pub use comparison::{ComparedNumber, Comparison};

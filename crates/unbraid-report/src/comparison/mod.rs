@@ -83,7 +83,7 @@ impl<'a> Comparison<'a> {
                 run,
                 name: run_name(run.path()),
                 history: History::read(&run.paths().metrics())?,
-                scores: StoredScores::read(&run.paths().scores())?,
+                scores: run.scores()?,
             })
         };
         let mut entries = runs.iter().map(entry).collect::<Result<Vec<Entry<'a>>>>()?;
@@ -286,6 +286,36 @@ fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::tiny_run;
+    use unbraid::data::progress::Silent;
+    use unbraid::files::Existing;
+
+    #[test]
+    fn every_format_has_the_same_numbers() {
+        let directory = tempfile::tempdir().unwrap();
+        let one = tiny_run(&directory, "one", &["objective.beta=1", "evaluation.report=false"]);
+        let unscored = ["objective.beta=4", "evaluation.after_training=false", "evaluation.report=false"];
+        let runs = [one, tiny_run(&directory, "two", &unscored)];
+        let comparison = Comparison::new(&runs).unwrap();
+        assert_eq!(comparison.names().collect::<Vec<_>>(), ["one", "two"]);
+        let beta = ("objective.beta".to_owned(), vec!["1.0".to_owned(), "4.0".to_owned()]);
+        assert!(comparison.settings().contains(&beta), "{:?}", comparison.settings());
+        let scores = comparison.scores();
+        let mig = runs[0].scores().unwrap().unwrap().get("mig");
+        assert_eq!((scores[0].key.as_str(), &scores[0].values), ("mig", &vec![mig, None]));
+        let json = comparison.as_json();
+        assert_eq!(json["runs"][0]["scores"]["mig"].as_f64(), mig);
+        assert!(comparison.as_csv().contains(&format!("one,score,mig,{}\n", mig.unwrap())));
+        assert!(comparison.as_text().contains(&format!("{:.4}", mig.unwrap())));
+
+        let page = directory.path().join("compare.html");
+        comparison.write_page(&page, Existing::Keep, &Silent).unwrap();
+        let html = std::fs::read_to_string(&page).unwrap();
+        assert!(html.contains("objective.beta") && html.contains("2: two") && html.contains("MIG"));
+        assert_eq!(html.matches("<img").count(), 6, "three units of two runs");
+        let error = comparison.write_page(&page, Existing::Keep, &Silent).unwrap_err();
+        assert_eq!(error.to_string(), format!("{}: the file exists", page.display()));
+    }
 
     #[test]
     fn the_best_is_the_best_of_several_in_the_right_direction() {

@@ -39,15 +39,7 @@ impl PictureFile {
     /// If it has another extension, exists and is to be kept, or cannot be written.
     pub fn new(path: &Path, existing: Existing) -> Result<Self> {
         let expected = "a name that ends in .png, or in .gif for a moving picture";
-        let wrong = || Error::FileName { path: path.to_owned(), expected };
-        let extension = path.extension().ok_or_else(wrong)?.to_ascii_lowercase();
-        let animated = match extension.to_str() {
-            Some("png") => false,
-            Some("gif") => true,
-            Some(_) | None => return Err(wrong()),
-        };
-        probe_output(path, existing)?;
-        Ok(Self { path: path.to_owned(), animated, existing })
+        Self::with_extension(path, existing, &["png", "gif"], expected)
     }
 
     /// A path that ends in `.png`.
@@ -55,11 +47,21 @@ impl PictureFile {
     /// # Errors
     /// As [`PictureFile::new`].
     pub fn still(path: &Path, existing: Existing) -> Result<Self> {
-        let file = Self::new(path, existing)?;
-        if file.animated {
-            return Err(Error::FileName { path: file.path, expected: "a name that ends in .png" });
+        Self::with_extension(path, existing, &["png"], "a name that ends in .png")
+    }
+
+    fn with_extension(
+        path: &Path,
+        existing: Existing,
+        extensions: &[&str],
+        expected: &'static str,
+    ) -> Result<Self> {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        if !extensions.iter().any(|known| extension == **known) {
+            return Err(Error::FileName { path: path.to_owned(), expected });
         }
-        Ok(file)
+        probe_output(path, existing)?;
+        Ok(Self { path: path.to_owned(), animated: extension == "gif", existing })
     }
 
     /// Whether it is an animation.
@@ -100,20 +102,26 @@ mod tests {
 
     #[test]
     fn other_extensions_are_refused() {
-        let message = |name: &str| PictureFile::new(Path::new(name), Existing::Keep).unwrap_err().to_string();
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
         for name in ["a.jpg", "a"] {
             assert_eq!(
-                message(name),
-                format!("{name}: expected a name that ends in .png, or in .gif for a moving picture")
+                PictureFile::new(&at(name), Existing::Keep).unwrap_err().to_string(),
+                format!(
+                    "{}: expected a name that ends in .png, or in .gif for a moving picture",
+                    at(name).display()
+                )
             );
         }
-        assert_eq!(message("no/such/a.png"), "no/such/a.png: its directory does not exist");
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.GIF");
-        assert!(PictureFile::new(&path, Existing::Keep).unwrap().is_animation());
         assert_eq!(
-            PictureFile::still(&path, Existing::Keep).unwrap_err().to_string(),
-            format!("{}: expected a name that ends in .png", path.display())
+            PictureFile::still(&at("a.gif"), Existing::Keep).unwrap_err().to_string(),
+            format!("{}: expected a name that ends in .png", at("a.gif").display())
+        );
+        assert!(PictureFile::new(&at("a.GIF"), Existing::Keep).unwrap().is_animation());
+        assert!(!PictureFile::still(&at("a.Png"), Existing::Keep).unwrap().is_animation());
+        assert_eq!(
+            PictureFile::new(&at("no/a.png"), Existing::Keep).unwrap_err().to_string(),
+            format!("{}: its directory does not exist", at("no/a.png").display())
         );
     }
 }

@@ -161,6 +161,7 @@ fn sorted(mut units: Vec<(Unit, f64)>) -> Vec<(Unit, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unbraid::data::progress::Silent;
 
     #[test]
     fn units_with_the_largest_divergence_come_first() {
@@ -168,5 +169,28 @@ mod tests {
         let order = sorted(units.map(|(unit, kl)| (Unit::Continuous(unit), kl)).to_vec());
         let order: Vec<Unit> = order.into_iter().map(|(unit, _)| unit).collect();
         assert_eq!(order, [1, 3, 0, 2].map(Unit::Continuous));
+    }
+    /// The density of the standard normal distribution is exp(-z^2 / 2) / sqrt(2 pi) for each unit, and the product of these
+    /// for both.
+    #[test]
+    fn densities_are_those_of_the_prior() {
+        use std::f64::consts::PI;
+        let directory = tempfile::tempdir().unwrap();
+        let run = crate::testing::tiny_run(&directory, "run", &["evaluation.after_training=false"]);
+        let density = |z: f64| (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
+        let close = |found: &[f64], expected: &[f64]| {
+            found.len() == expected.len()
+                && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6)
+        };
+        let values = [-2.0, 0.0, 1.5];
+        for unit in 0..2 {
+            assert!(close(&run.prior_densities(unit, &values), &values.map(density)));
+        }
+        let data = run.open_data(&Silent).unwrap().data;
+        let encoded = EncodedRun::new(&run, data.as_ref(), 3, &Silent).unwrap();
+        let points = [[0.0, 0.0], [1.0, -2.0]];
+        let expected = points.map(|[a, b]| density(a) * density(b));
+        assert!(close(&encoded.prior_densities_of_plane(&points), &expected));
+        assert_eq!((encoded.images(9).unwrap().dim().0, encoded.codes(2).dim()), (3, (2, 5)));
     }
 }

@@ -126,9 +126,10 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             unbraid::error_chain(&History::read(&path).unwrap_err())
         };
+        let cause = serde_json::from_str::<Map<String, Value>>("nonsense\n").unwrap_err();
         assert_eq!(
             message("{\"step\":1}\nnonsense\n{\"step\":2}\n"),
-            format!("{}, line 2: expected a JSON object: expected ident at line 1 column 2", path.display())
+            format!("{}, line 2: expected a JSON object: {cause}", path.display())
         );
         assert_eq!(
             message("{\"loss\":1}\n"),

@@ -31,7 +31,7 @@ pub(crate) fn traversal_from_image(encoded: &EncodedRun<'_>) -> Result<Figure> {
         name: "traversals-image",
         title: "Latent traversals from an image".to_owned(),
         caption: format!(
-            "Each row decodes the code of one image while a single latent unit (dimension) changes {}. Rows are sorted by \
+            "Each row decodes the code of one image while a single latent unit changes {}. Rows are sorted by \
              KL divergence in nats, the information that a unit carries; a row in which nothing changes is an unused unit.{}",
             range_text(encoded),
             left_out(encoded)

@@ -68,7 +68,7 @@ pub fn write_run_report(run: &Run, data: &dyn DataSet, progress: &dyn Progress) 
     let page = paths.report();
     html::check_page(&page, Existing::Replace)?;
     let history = History::read(&paths.metrics())?;
-    let scores = StoredScores::read(&paths.scores())?;
+    let scores = run.scores()?;
     let encoded = EncodedRun::new(run, data, IMAGES, progress)?;
     let figures = draw(&encoded, &history, scores.as_ref())?;
     let content =
@@ -121,5 +121,62 @@ fn curves(history: &History) -> Figure {
                   to read its values."
             .to_owned(),
         drawing: Drawing::Charts(history.charts()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::tiny_run;
+    use unbraid::data::progress::Silent;
+
+    #[test]
+    fn a_session_ends_with_a_report_that_can_be_written_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = tiny_run(&directory, "<run>", &[]);
+        let page = || fs::read_to_string(run.paths().report()).unwrap();
+        let first = page();
+        // The name of the run is text, and everything that the page shows is in it.
+        assert!(first.contains("<title>&lt;run&gt;</title>") && !first.contains("<run>"));
+        assert!(first.contains("<dt>MIG</dt>") && first.contains("category 0"));
+        // The namespace of SVG is a name, not an address.
+        assert_eq!(first.matches("://").count(), first.matches("http://www.w3.org/").count());
+        for figure in ["traversals-image.png", "traversals.gif", "categories.png", "training.svg"] {
+            assert!(run.paths().figures().join(figure).is_file(), "{figure}");
+        }
+        fs::remove_file(run.paths().report()).unwrap();
+        let data = run.open_data(&Silent).unwrap().data;
+        assert_eq!(write_run_report(&run, data.as_ref(), &Silent).unwrap(), run.paths().report());
+        assert!(page() == first, "a report is a function of its run");
+
+        fs::write(run.paths().report(), "mine").unwrap();
+        let error = write_run_report(&run, data.as_ref(), &Silent).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{}: found a file that unbraid did not write, expected none or an earlier page",
+                run.paths().report().display()
+            )
+        );
+        assert_eq!(error.kind(), unbraid::ErrorKind::Input);
+        assert_eq!(page(), "mine");
+    }
+
+    /// Densities and scatter plots in place of images, for two values and two units.
+    #[test]
+    fn two_dimensional_data_has_figures_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let changes = [
+            "data={ name = \"pinwheel\" }",
+            "model.architecture={ name = \"mlp\", encoder = [8], decoder = [8] }",
+            "model.latents={ continuous = 2, categorical = [] }",
+            "model.likelihood={ name = \"gaussian\", scale = 0.3, output = \"linear\" }",
+            "evaluation.after_training=false",
+        ];
+        let run = tiny_run(&directory, "plane", &changes);
+        for figure in ["points.svg", "density.png", "aggregate-posterior.svg"] {
+            assert!(run.paths().figures().join(figure).is_file(), "{figure}");
+        }
+        assert!(!run.paths().figures().join("traversals-image.png").exists());
     }
 }

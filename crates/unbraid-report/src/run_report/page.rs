@@ -109,7 +109,7 @@ fn summary(content: &Content<'_>) -> String {
     }
     let units = encoded.layout().continuous();
     let active = (0..units).filter(|&unit| encoded.is_active(unit)).count();
-    fact("active units", format!("{active} of {units}"));
+    fact("active latent units (dimensions)", format!("{active} of {units}"));
     html.push_str("</dl>\n");
     if let Some(Status { state, step, steps, .. }) = Status::read(&run.paths().status())
         && state != State::Done

@@ -76,7 +76,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         id: "choice",
         heading: HEADING,
         introduction: "Unsupervised disentanglement ranking (UDR) asks whether runs that differ only in the seed learned the \
-                       same units; it needs no factors. If it correlates with the scores, the setting with the highest UDR \
+                       same latent units (dimensions); it needs no factors. If it correlates with the scores, the setting with the highest UDR \
                        is a good choice where there are no factors. Duan et al. 2020; the thesis, section 5.5, leaves the \
                        question open."
             .to_owned(),

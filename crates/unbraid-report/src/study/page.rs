@@ -80,3 +80,108 @@ fn chapters(view: &StudyView<'_>, notes: &[String]) -> Vec<Chapter> {
     chapters.extend(imported::chapter(view));
     chapters
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unbraid::run::State;
+    use unbraid_study::{Row, Spread};
+
+    /// Three methods with two values of beta and two seeds; MIG is the row's number over a hundred.
+    fn by_hand() -> Table {
+        let mut rows = Vec::new();
+        for method in ["a-vae", "b-vae", "c<vae"] {
+            for beta in [1.0, 4.0] {
+                for seed in 0..2 {
+                    let number = rows.len();
+                    rows.push(Row {
+                        number: Some(number),
+                        seed: Some(seed),
+                        settings: vec![Some(beta.into())],
+                        numbers: vec![number as f64 / 100.0, 50.0 - number as f64, 10.0],
+                        ..Row::named(format!("{method}-{beta}-{seed}").replace('<', "_"), method, "shapes")
+                    });
+                }
+            }
+        }
+        Table {
+            setting_keys: vec!["objective.beta".to_owned()],
+            number_keys: ["mig", "train/reconstruction", "train/kl"].map(str::to_owned).to_vec(),
+            rows,
+        }
+    }
+
+    #[test]
+    fn the_page_has_its_sections_and_its_numbers() {
+        let html = study_page("by hand", by_hand(), &["what is missing".to_owned()]).unwrap();
+        for heading in [
+            "Findings",
+            "Overview",
+            "Scores by method",
+            "Effect of the hyper-parameters",
+            "Scores against reconstruction",
+            "Best hyper-parameters",
+            "Explained variance",
+            "Agreement between scores",
+            "Unsupervised model selection",
+        ] {
+            assert!(html.contains(&format!("-heading\">{heading}</h2>")), "{heading}");
+        }
+        // The best setting of c<vae is beta = 4 with 0.10 and 0.11: the mean is 0.105, the deviation 0.01 / sqrt(2).
+        assert!(html.contains("<strong>0.105 ± 0.007</strong> <span class=\"faint\">beta=4</span>"));
+        // Medians of c<vae and b-vae: of 0.08 to 0.11 and 0.04 to 0.07.
+        assert!(html.contains("c&lt;vae is best with 0.0950, before b-vae with 0.0550"));
+        // Of the sum of squares 143 (numbers 0 to 11), 3 times 5 is within methods, and 6 times 0.5 within settings.
+        assert!(
+            html.contains(
+                "the method explains 90\u{a0}%, the hyper-parameter another 8\u{a0}%, and 2\u{a0}% is left"
+            ),
+            "{html}"
+        );
+        assert!(!html.contains("<vae") && html.contains("Left out: what is missing."));
+    }
+
+    #[test]
+    fn a_study_without_results_has_a_page_that_says_so() {
+        let mut table = by_hand();
+        for row in &mut table.rows {
+            (row.state, row.numbers) = (State::Queued, vec![f64::NAN; 3]);
+        }
+        let html = study_page("empty", table, &[]).unwrap();
+        assert!(html.contains("Nothing yet: no finished run has scores."));
+        assert!(html.contains("<dt>not started</dt><dd>12</dd>") && !html.contains("<svg"));
+        assert!(study_page("nothing at all", Table::default(), &[]).unwrap().contains("Nothing yet"));
+    }
+
+    #[test]
+    fn unfinished_runs_are_counted_and_named() {
+        let mut table = by_hand();
+        for (row, state) in table.rows.iter_mut().zip([State::Failed, State::Running, State::Interrupted]) {
+            row.state = state;
+        }
+        let html = study_page("unfinished", table, &[]).unwrap();
+        assert!(html.contains("<dt>done</dt><dd>9</dd>") && html.contains("<dt>failed</dt><dd>1</dd>"));
+        assert!(html.contains("<dt>running or interrupted</dt><dd>2</dd>"));
+        assert!(html.contains("1 run failed: a-vae-1-0."));
+        assert!(html.contains("2 runs did not finish: a-vae-1-1 and a-vae-4-0."), "{html}");
+    }
+
+    #[test]
+    fn published_means_stand_beside_the_runs_of_the_same_setting() {
+        let mut table = by_hand();
+        let mut published = table.rows[0].clone();
+        published.source = Some("paper".to_owned());
+        (published.number, published.seed, published.numbers) = (None, None, vec![0.42, f64::NAN, f64::NAN]);
+        published.spread = Some(Spread { runs: 50, deviations: vec![0.05; 3], medians: vec![f64::NAN; 3] });
+        let mut elsewhere = published.clone();
+        (elsewhere.data, elsewhere.name) = ("cars3d".to_owned(), "other".to_owned());
+        table.rows.extend([published, elsewhere]);
+        let html = study_page("compared", table, &[]).unwrap();
+        assert!(html.contains("2 rows from paper."));
+        // Once in the box plot of methods, once in that of settings.
+        assert_eq!(html.matches("class=\"published\"").count(), 2);
+        assert!(html.contains("0.005 ± 0.007 <span class=\"faint\">0.420 ± 0.050</span>"));
+        // The study's own runs are not mixed with published ones.
+        assert!(html.contains("<dt>runs</dt><dd>12</dd>") && html.contains("0.005 ± 0.007"));
+    }
+}
