@@ -1,26 +1,27 @@
 //! Scores in words: a table for people, CSV for spreadsheets. (JSON comes from the report itself.)
 
 use std::fmt::Write;
-use unbraid::metrics::registry::{Direction, Report, find};
+use unbraid::metrics::registry::find;
+use unbraid::metrics::{Direction, Report};
 
 /// A table of 80 columns: each number and which way is good; with `explain`, also what it says.
 pub(crate) fn as_text(report: &Report, explain: bool) -> String {
     let keys =
-        report.scores.iter().flat_map(|score| &score.outcome.values).map(|(key, _)| key.chars().count());
+        report.scores.iter().flat_map(|score| score.values.numbers()).map(|(key, _)| key.chars().count());
     let width = keys.max().unwrap_or(0);
     let mut text = String::new();
     for score in &report.scores {
-        let metric = find(score.name).ok();
+        let metric = find(&score.name).ok();
         let arrow = metric.map_or("", |metric| match metric.direction {
             Direction::Higher => " ↑",
             Direction::Lower => " ↓",
             Direction::Neither => "",
         });
-        for (key, value) in &score.outcome.values {
+        for (key, value) in score.values.numbers() {
             let _ = writeln!(text, "{key:width$}  {value:>9.4}{arrow}");
         }
         if let Some(metric) = metric.filter(|_| explain) {
-            let _ = writeln!(text, "    {}", wrapped(metric.meaning, 76, 4));
+            let _ = writeln!(text, "    {}", wrapped(&metric.meaning, 76, 4));
         }
     }
     text.push_str("\n↑ higher is better, ↓ lower is better");
@@ -52,7 +53,7 @@ fn wrapped(sentence: &str, width: usize, indent: usize) -> String {
 pub(crate) fn as_csv(report: &Report) -> String {
     let mut text = String::from("metric,key,value,seed,seconds\n");
     for score in &report.scores {
-        for (key, value) in &score.outcome.values {
+        for (key, value) in score.values.numbers() {
             let _ = writeln!(text, "{},{key},{value},{},{:.3}", score.name, score.seed, score.seconds);
         }
     }

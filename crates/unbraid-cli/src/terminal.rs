@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use unbraid::data::progress::Progress;
-use unbraid::metrics::registry::Report;
+use unbraid::metrics::Report;
 use unbraid::train::Row;
 use unbraid::{Encoding, Observer, TrainingStart};
 

@@ -7,7 +7,8 @@ use ndarray::{Array2, Axis};
 use unbraid::data::progress::Progress;
 use unbraid::error_chain;
 use unbraid::evaluate::{About, codes_file, read_about};
-use unbraid::metrics::scores::{ModelCodes, UdrParameters, udr};
+use unbraid::metrics::scores::{UdrParameters, udr};
+use unbraid::metrics::{MetricsError, Posteriors};
 use unbraid::run::RunPaths;
 
 /// How much work to put into it. Every run of a setting is compared with every other, both ways.
@@ -60,21 +61,22 @@ pub fn study_udr(
             left_out += 1;
             continue;
         }
-        let mut models: Vec<(usize, About, Posteriors)> = Vec::new();
+        let mut models: Vec<(usize, About, RunCodes)> = Vec::new();
         for &row in &group.rows {
             if models.len() == most {
                 break;
             }
             let run = study.run_named(&table.rows[row].name);
-            match Posteriors::read(&run, limits.points, models.first().map(|(_, about, _)| about)) {
+            match RunCodes::read(&run, limits.points, models.first().map(|(_, about, _)| about)) {
                 Ok(Some((about, posteriors))) => models.push((row, about, posteriors)),
                 Ok(None) => {}
                 Err(note) => found.notes.push(note),
             }
         }
         if models.len() >= 2 {
-            let codes: Vec<ModelCodes<'_>> = models.iter().map(|(_, _, model)| model.view()).collect();
-            match udr(&codes, &UdrParameters::default()) {
+            let codes: Result<Vec<Posteriors<'_>>, MetricsError> =
+                models.iter().map(|(_, _, model)| model.checked()).collect();
+            match codes.and_then(|codes| udr(&codes, &UdrParameters::default())) {
                 Ok(scores) => {
                     for ((row, _, _), value) in models.iter().zip(scores.values) {
                         found.values[*row] = value;
@@ -96,12 +98,12 @@ pub fn study_udr(
 }
 
 /// The codes of one run.
-struct Posteriors {
+struct RunCodes {
     means: Array2<f64>,
     log_variances: Array2<f64>,
 }
 
-impl Posteriors {
+impl RunCodes {
     /// Of the first points; `None` if the run has none. `Err` says why they cannot be compared with those of `first`.
     fn read(run: &RunPaths, points: usize, first: Option<&About>) -> Result<Option<(About, Self)>, String> {
         let file = run.codes();
@@ -126,7 +128,7 @@ impl Posteriors {
         Ok(Some((about, Self { means: cut(means), log_variances: cut(log_variances) })))
     }
 
-    fn view(&self) -> ModelCodes<'_> {
-        ModelCodes { means: self.means.view(), log_variances: self.log_variances.view() }
+    fn checked(&self) -> Result<Posteriors<'_>, MetricsError> {
+        Posteriors::new(self.means.view(), self.log_variances.view())
     }
 }

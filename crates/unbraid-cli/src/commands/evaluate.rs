@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use unbraid::evaluate::{
     Representation, Settings, Source, check_outputs, codes_file, evaluate_and_write, score,
 };
-use unbraid::metrics::registry::{self, Options, Report};
+use unbraid::metrics::{Options, Report, registry};
 use unbraid::run::RunData;
 
 /// What counts as the code of an image.
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Outcome {
 
 fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
     let codes = codes_file::read(path)?;
-    let options = Options { seed: args.seed, ..Options::default() };
+    let options = Options { seed: args.seed, sampler: None };
     score(&args.metrics, &codes, &options, &Terminal::new(args.quiet))
         .map_err(|source| unbraid::Error::Scoring { path: path.to_owned(), source }.into())
 }

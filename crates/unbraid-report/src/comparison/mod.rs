@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use unbraid::Run;
-use unbraid::evaluate::StoredScores;
-use unbraid::metrics::registry::{self, Direction};
+use unbraid::evaluate::Scores;
+use unbraid::metrics::{Direction, registry};
 
 /// Some runs, with what their directories say.
 ///
@@ -41,7 +41,7 @@ struct Entry<'a> {
     /// The name of its directory; its path where several have this name.
     name: String,
     history: History,
-    scores: Option<StoredScores>,
+    scores: Option<Scores>,
 }
 
 /// A score or a loss of all runs of a comparison.
@@ -137,10 +137,10 @@ impl<'a> Comparison<'a> {
     pub fn scores(&self) -> Vec<ComparedNumber> {
         let mut keys: Vec<(usize, &str, &str)> = Vec::new();
         for score in
-            self.entries.iter().filter_map(|entry| entry.scores.as_ref()).flat_map(|stored| &stored.scores)
+            self.entries.iter().filter_map(|entry| entry.scores.as_ref()).flat_map(|scores| &scores.report.scores)
         {
-            let place = registry::metrics().iter().position(|metric| metric.name == score.name);
-            for (key, _) in &score.values {
+            let place = registry::metrics().position(|metric| metric.name == score.name);
+            for (key, _) in score.values.numbers() {
                 if !keys.iter().any(|(_, _, known)| known == key) {
                     keys.push((place.unwrap_or(usize::MAX), &score.name, key));
                 }

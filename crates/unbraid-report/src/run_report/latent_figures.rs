@@ -7,7 +7,7 @@ use crate::figure::{Drawing, Figure};
 use crate::numbers::thousands;
 use crate::picture::density::{self, Square};
 use ndarray::{Array2, Array4, Axis};
-use unbraid::evaluate::StoredScores;
+use unbraid::evaluate::Scores;
 
 /// Histograms that are shown; the other units have smaller KL divergences.
 const MOST_UNITS: usize = 12;
@@ -121,7 +121,7 @@ fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
 }
 
 /// The matrices of units by factors that the scores were computed from.
-pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &StoredScores) -> Option<Figure> {
+pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figure> {
     let factors = factor_names(encoded);
     let charts: Vec<_> = [
         ("mutual_information", "Mutual information (nats)"),
@@ -153,7 +153,7 @@ fn factor_names(encoded: &EncodedRun<'_>) -> Vec<String> {
 }
 
 /// Each factor against the continuous unit with which it has the largest mutual information (Dupont 2018, Fig. 9a).
-pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &StoredScores) -> Option<Figure> {
+pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figure> {
     let information = scores.matrix("mutual_information")?;
     let space = encoded.data().factors()?;
     let latent = space.latent();

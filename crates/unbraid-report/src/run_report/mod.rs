@@ -21,7 +21,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use unbraid::data::DataSet;
 use unbraid::data::progress::Progress;
-use unbraid::evaluate::StoredScores;
+use unbraid::evaluate::Scores;
 use unbraid::files::{self, Existing};
 use unbraid::run::Reporter;
 use unbraid::{BoxedError, Observer, Run};
@@ -86,7 +86,7 @@ pub fn write_run_report(run: &Run, data: &dyn DataSet, progress: &dyn Progress) 
 }
 
 /// All figures that apply.
-fn draw(encoded: &EncodedRun<'_>, history: &History, scores: Option<&StoredScores>) -> Result<Figures> {
+fn draw(encoded: &EncodedRun<'_>, history: &History, scores: Option<&Scores>) -> Result<Figures> {
     let mut figures = Figures::default();
     if encoded.data().shape().values() == 2 {
         figures.images.push(latent_figures::points_of_the_plane(encoded)?);

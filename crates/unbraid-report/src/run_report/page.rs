@@ -9,8 +9,8 @@ use crate::labels::label;
 use crate::numbers::{number, thousands};
 use std::fmt::Write;
 use std::path::Path;
-use unbraid::evaluate::StoredScores;
-use unbraid::metrics::registry::{self, Direction};
+use unbraid::evaluate::Scores;
+use unbraid::metrics::{Direction, registry};
 use unbraid::run::{Meta, State, Status};
 
 /// The figures of a report, by section.
@@ -44,7 +44,7 @@ pub(crate) struct Content<'a> {
     /// The logged losses.
     pub(crate) history: &'a History,
     /// The scores, if it was evaluated.
-    pub(crate) scores: Option<&'a StoredScores>,
+    pub(crate) scores: Option<&'a Scores>,
     /// The figures.
     pub(crate) figures: &'a Figures,
 }
@@ -119,7 +119,7 @@ fn summary(content: &Content<'_>) -> String {
     html
 }
 
-fn scores(scores: Option<&StoredScores>) -> String {
+fn scores(scores: Option<&Scores>) -> String {
     let Some(scores) = scores else { return String::new() };
     let about = &scores.about;
     let tested = match about.test_points {
@@ -135,10 +135,10 @@ fn scores(scores: Option<&StoredScores>) -> String {
         thousands(about.train_points),
         about.seed,
     );
-    for score in &scores.scores {
+    for score in &scores.report.scores {
         let metric = registry::find(&score.name).ok();
-        for (place, (key, value)) in score.values.iter().enumerate() {
-            let meaning = metric.filter(|_| place == 0).map_or("", |metric| metric.meaning);
+        for (place, (key, value)) in score.values.numbers().iter().enumerate() {
+            let meaning = metric.filter(|_| place == 0).map_or("", |metric| metric.meaning.as_str());
             let _ = writeln!(
                 html,
                 "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"meaning\">{}</td></tr>",

@@ -4,7 +4,7 @@ use super::chapter::{Block, Cell, Chapter, TextTable};
 use super::view::StudyView;
 use crate::labels::label;
 use crate::numbers::number;
-use unbraid::metrics::registry::Direction;
+use unbraid::metrics::Direction;
 use unbraid_study::analysis::best::best_settings;
 use unbraid_study::analysis::groups::{Part, groups};
 use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};

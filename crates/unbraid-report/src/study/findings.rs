@@ -7,7 +7,7 @@ use crate::chart::lines::extent;
 use crate::labels::{label, listed};
 use crate::numbers::counted;
 use crate::numbers::number;
-use unbraid::metrics::registry::Direction;
+use unbraid::metrics::Direction;
 use unbraid_study::analysis::correlations::rank_correlations;
 use unbraid_study::analysis::groups::{Part, distributions, groups};
 use unbraid_study::analysis::quantities::{direction, unsupervised_keys};

@@ -5,7 +5,7 @@ use super::view::StudyView;
 use crate::chart::box_plot::{self, BoxGroup};
 use crate::chart::svg::Svg;
 use crate::labels::{label, labels, listed};
-use unbraid::metrics::registry::Direction;
+use unbraid::metrics::Direction;
 use unbraid_study::analysis::groups::{Part, distributions, groups};
 use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};
 

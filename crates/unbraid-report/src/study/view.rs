@@ -1,6 +1,6 @@
 //! The table of a study, prepared for its page: which rows are drawn, which scores come first, which colour a method has.
 
-use unbraid::metrics::registry::Direction;
+use unbraid::metrics::Direction;
 use unbraid_study::Table;
 use unbraid_study::analysis::groups::{Group, Part, groups};
 use unbraid_study::analysis::quantities::{self, Kind, RECONSTRUCTION};

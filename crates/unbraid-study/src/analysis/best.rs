@@ -5,7 +5,7 @@ use super::quantities::direction;
 use super::settings::Setting;
 use super::statistics::Mean;
 use crate::Table;
-use unbraid::metrics::registry::Direction;
+use unbraid::metrics::Direction;
 
 /// The best setting of one method.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! What the numbers of a table are: scores that know the factors, properties of the codes alone, losses.
 
 use crate::Table;
-use unbraid::metrics::registry::{self, Direction, Metric};
+use unbraid::metrics::{Description, Direction, registry};
 
 /// The reconstruction loss, in nats per image.
 pub const RECONSTRUCTION: &str = "train/reconstruction";
@@ -26,13 +26,8 @@ pub enum Kind {
 }
 
 /// The metric that gives a number with this key.
-pub fn metric(key: &str) -> Option<&'static Metric> {
-    registry::metrics().iter().find(|metric| metric.keys.contains(&key)).or_else(|| {
-        // `downstream_accuracy_100` and the like: one key for each number of labels.
-        let (stem, labels) = key.rsplit_once('_')?;
-        labels.parse::<usize>().ok()?;
-        registry::metrics().iter().find(|metric| metric.keys.contains(&stem))
-    })
+pub fn metric(key: &str) -> Option<&'static Description> {
+    registry::find_by_key(key)
 }
 
 /// What the number with this key is about.

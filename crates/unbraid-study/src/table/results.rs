@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use unbraid::data::DataSpec;
 use unbraid::error_chain;
-use unbraid::evaluate::StoredScores;
+use unbraid::evaluate::Scores;
 use unbraid::metrics::registry;
 use unbraid::run::{Meta, RunPaths, State, Status, last_row, loss_rank, unit_of_loss};
 
@@ -87,7 +87,7 @@ impl Record {
         if let Some(status) = &status {
             row.seconds = Meta::read(&run.meta()).and_then(|meta| meta.seconds());
             let file = run.scores();
-            match StoredScores::read_numbers(&file) {
+            match Scores::read_numbers(&file) {
                 Ok(Some(stored)) if stored.about.step == status.step => {
                     numbers.extend(stored.scores.into_iter().flat_map(|score| score.values));
                 }
@@ -159,8 +159,8 @@ fn assemble(records: Vec<Record>) -> Table {
 pub(super) fn sort_number_keys(keys: &mut [String]) {
     let place = |key: &str| {
         let metric = quantities::metric(key)?;
-        let metrics = registry::metrics().iter().position(|other| other.name == metric.name)?;
-        let own = metric.keys.iter().position(|own| *own == key).unwrap_or(metric.keys.len());
+        let metrics = registry::metrics().position(|other| other.name == metric.name)?;
+        let own = metric.position(key).unwrap_or(metric.numbers.len());
         Some((metrics, own))
     };
     // Numbers of labels are part of some keys.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 use unbraid_data::DataSpec;
-use unbraid_data::spec::OptionValue;
+use unbraid_data::OptionValue;
 
 /// What a configuration will be, while layers are put on each other. Layers are read once and may be resolved often, as
 /// a study of thousands of runs does.

@@ -174,15 +174,3 @@ fn write_names_and_factors<W: Write + Seek>(data: &dyn DataSet, npz: &mut NpzWri
     npz.integers("factors", &[data.len(), factors.len()], rows)?;
     npz.strings("factor_names", &factors.iter().map(|factor| factor.name.clone()).collect::<Vec<_>>())
 }
-
-/// An array of 32-bit floats.
-pub(super) fn singles<W: Write + Seek>(
-    npz: &mut NpzWriter<W>,
-    name: &str,
-    shape: [usize; 2],
-    values: impl Iterator<Item = f32>,
-) -> io::Result<()> {
-    let out = npz.array(name, ElementType::little('f', 4), &shape)?;
-    let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
-    out.write_all(&bytes)
-}

@@ -6,7 +6,7 @@ use ndarray::Array4;
 use std::path::{Path, PathBuf};
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
-use unbraid_data::readers::folder::open_files;
+use unbraid_data::open_files;
 use unbraid_data::registry;
 use unbraid_data::{DataSet, DataSpec, ImageShape};
 

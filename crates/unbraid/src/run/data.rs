@@ -5,7 +5,7 @@ use super::trained::Run;
 use crate::error::{Error, Result};
 use unbraid_data::DataSet;
 use unbraid_data::progress::Progress;
-use unbraid_data::spec::OptionValue;
+use unbraid_data::OptionValue;
 
 /// The data that a run was trained on.
 #[derive(Debug)]

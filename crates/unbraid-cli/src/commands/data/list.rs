@@ -5,8 +5,7 @@ use crate::format::print;
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
-use unbraid::data::registry::{ENTRIES, Entry};
-use unbraid::data::split::{SPLIT_OPTIONS, SplitBy};
+use unbraid::data::registry::{ENTRIES, Entry, SPLIT_OPTIONS};
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
@@ -57,8 +56,7 @@ fn push_wrapped(text: &mut String, paragraph: &str) {
 
 fn as_json() -> String {
     let options = |entry: &Entry| {
-        let split = if entry.split == SplitBy::Files { &SPLIT_OPTIONS[..1] } else { SPLIT_OPTIONS };
-        let all = entry.options.iter().chain(split);
+        let all = entry.options.iter().chain(entry.split_options());
         all.map(|(option, help)| json!({ "name": option, "help": help })).collect::<Vec<_>>()
     };
     let entries: Vec<_> = ENTRIES

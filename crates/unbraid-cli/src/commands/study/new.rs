@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use unbraid::data::registry;
-use unbraid::data::spec::{DataSpec, OptionValue};
+use unbraid::data::{DataSpec, OptionValue};
 use unbraid_study::presets::{self, PresetScale};
 use unbraid_study::{Plan, StudyDirectory};
 
