@@ -70,39 +70,41 @@ struct Group<'a> {
 /// No class needs more than this to be known well enough.
 const LONGEST: Duration = Duration::from_millis(400);
 
-/// Measures the steps of a study within about `budget`, the time to open the data aside. What cannot be measured says why;
-/// nothing fails.
-pub fn measure(plan: &Plan, budget: Duration, progress: &dyn Progress) -> Vec<CostClass> {
-    let groups = groups(plan);
-    let mut classes: Vec<Option<CostClass>> = groups.iter().map(|_| None).collect();
-    let deadline = Instant::now() + budget;
-    let mut waiting = groups.len();
-    // A data set is opened once, and only one is in memory.
-    for first in 0..groups.len() {
-        if classes[first].is_some() {
-            continue;
-        }
-        let spec = &groups[first].first.configuration.data;
-        let data = if Instant::now() < deadline {
-            unbraid::data::open(spec, progress).map_err(|error| error_chain(&error))
-        } else {
-            Err("there was no time for it".to_owned())
-        };
-        for (index, group) in groups.iter().enumerate().skip(first) {
-            if group.first.configuration.data != *spec {
+impl Plan {
+    /// Measures the time of a training step of each kind of run within about `budget`, the time to open the data aside.
+    /// What cannot be measured says why; nothing fails.
+    pub fn measure_cost(&self, budget: Duration, progress: &dyn Progress) -> Vec<CostClass> {
+        let groups = groups(self);
+        let mut classes: Vec<Option<CostClass>> = groups.iter().map(|_| None).collect();
+        let deadline = Instant::now() + budget;
+        let mut waiting = groups.len();
+        // A data set is opened once, and only one is in memory.
+        for first in 0..groups.len() {
+            if classes[first].is_some() {
                 continue;
             }
-            let share = deadline.saturating_duration_since(Instant::now())
-                / u32::try_from(waiting).unwrap_or(1).max(1);
-            let step = match &data {
-                Ok(data) => step(&group.first.configuration, data.as_ref(), share),
-                Err(message) => StepTime::Unknown(message.clone()),
+            let spec = &groups[first].first.configuration.data;
+            let data = if Instant::now() < deadline {
+                unbraid::data::open(spec, progress).map_err(|error| error_chain(&error))
+            } else {
+                Err("there was no time for it".to_owned())
             };
-            classes[index] = Some(class(group, data.as_deref().ok().map(DataSet::len), step));
-            waiting -= 1;
+            for (index, group) in groups.iter().enumerate().skip(first) {
+                if group.first.configuration.data != *spec {
+                    continue;
+                }
+                let share = deadline.saturating_duration_since(Instant::now())
+                    / u32::try_from(waiting).unwrap_or(1).max(1);
+                let step = match &data {
+                    Ok(data) => step(&group.first.configuration, data.as_ref(), share),
+                    Err(message) => StepTime::Unknown(message.clone()),
+                };
+                classes[index] = Some(class(group, data.as_deref().ok().map(DataSet::len), step));
+                waiting -= 1;
+            }
         }
+        borrow(&groups, classes.into_iter().flatten().collect())
     }
-    borrow(&groups, classes.into_iter().flatten().collect())
 }
 
 fn groups(plan: &Plan) -> Vec<Group<'_>> {
@@ -251,7 +253,7 @@ mod tests {
             "{TINY}\n[grid]\nobjective.beta = [1, 2]\n[[zip]]\ntraining.batch_size = [4, 8]\ntraining.steps = [10, 20]"
         ));
         plan.progress[0] = RunProgress::Trained;
-        let classes = measure(&plan, Duration::from_millis(50), &Silent);
+        let classes = plan.measure_cost(Duration::from_millis(50), &Silent);
         let seen: Vec<_> =
             classes.iter().map(|class| (class.runs, class.left, class.steps, class.steps_left)).collect();
         assert_eq!(seen, [(4, 3, Some(40), Some(30)), (4, 4, Some(80), Some(80))]);
@@ -265,7 +267,7 @@ mod tests {
             "{TINY}\n[grid]\ndata = [\"shapes\", \"missing.npz\"]\n[[zip]]\ntraining.steps = [10]\n[[method]]\n[[method]]\n\
              name = \"other\"\nset = {{ model.latents.continuous = 3 }}"
         ));
-        let classes = measure(&plan, Duration::from_secs(5), &Silent);
+        let classes = plan.measure_cost(Duration::from_secs(5), &Silent);
         let data: Vec<_> = classes.iter().map(|class| (class.method.as_str(), class.data.as_str())).collect();
         let shapes = "shapes(orientations=2, positions=4, scales=2)";
         assert_eq!(

@@ -5,8 +5,7 @@ use toml::Value;
 /// Keys of the study itself; all others are keys of the configuration and belong to `[set]`.
 const OWN: [&str; 4] = ["name", "base", "config", "seeds"];
 
-/// The text with one more key, or with another value for it. Each key has to stand on a line of its own, as in the studies
-/// that come with the program.
+/// The text with one more key, or with another value for it. Each key has to be on a line of its own, as in the presets.
 pub(crate) fn set(text: &str, key: &str, value: &Value) -> String {
     let own = OWN.contains(&key);
     let line = if own { format!("{key} = {value}") } else { format!("\"{key}\" = {value}") };
@@ -58,7 +57,7 @@ mod tests {
     const TEXT: &str = "# A study.\nname = \"a\"\nseeds = 3  # three\n\n[set]\n\"training.steps\" = 5 # few\n\n[grid]\n\"seeds\" = [1]\n";
 
     #[test]
-    fn a_key_is_replaced_where_it_stands() {
+    fn a_key_is_replaced_in_its_place() {
         let text = set(TEXT, "training.steps", &Value::from(7));
         assert_eq!(text, TEXT.replace("\"training.steps\" = 5 # few", "\"training.steps\" = 7"));
         assert_eq!(set(TEXT, "seeds", &Value::from(9)), TEXT.replace("seeds = 3  # three", "seeds = 9"));

@@ -1,4 +1,4 @@
-//! Studies.
+#![doc = include_str!("../README.md")]
 
 pub mod analysis;
 mod cost;
@@ -19,12 +19,12 @@ mod table;
 pub mod tasks;
 mod udr;
 
-pub use cost::{CostClass, StepTime, measure};
+pub use cost::{CostClass, StepTime};
 pub use definition::{Definition, DefinitionError, Method};
 pub use directory::StudyDirectory;
 pub use error::{Error, ManifestError, Result};
 pub use manifest::{Entry, Manifest};
-pub use plan::{OutdatedManifest, Plan, RunProgress, check_current};
+pub use plan::{OutdatedManifest, Plan, RunProgress};
 pub use run_status::{RunStatus, Stage};
 pub use runner::{
     Counts, EndedRun, InProgress, Message, RunEnd, Runner, StopRequest, StopRequests, StudyObserver, Tally,

@@ -1,4 +1,4 @@
-//! What a study would train, beside what is there of it already.
+//! The runs of a study, beside those that are already there.
 
 use crate::definition::{Definition, ending, entries};
 use crate::directory::StudyDirectory;
@@ -10,7 +10,21 @@ use std::path::PathBuf;
 use unbraid::config::Layers;
 use unbraid::run::{RunPaths, State, Status};
 
-/// A study, planned.
+/// The runs that a study consists of, and how much of each is already there.
+///
+/// ```
+/// use unbraid_study::{Plan, RunProgress, StudyDirectory};
+///
+/// # let parent = tempfile::tempdir()?;
+/// # let path = &parent.path().join("study");
+/// let text = "base = 'shapes/beta-vae'\nseeds = 3\n[grid]\n'objective.beta' = [1, 4]\n";
+/// let study = StudyDirectory::create(path, text)?;
+/// let plan = Plan::of(&study)?;
+/// plan.write(&study, false)?;
+/// assert_eq!(plan.count(RunProgress::New), 6);
+/// assert!(plan.manifest.entries[3].name.starts_with("beta-vae-beta=4-seed=0-"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// What people call the study.
@@ -63,7 +77,7 @@ impl Plan {
         })
     }
 
-    /// Writes the manifest. With runs going on that is safe: whoever works on a run has read its entry already.
+    /// Writes the manifest. That is safe while runs are in progress: their processes have read their entries already.
     ///
     /// # Errors
     /// If there are run directories and none belongs to the study, unless `force`: then this is the directory of another
@@ -81,7 +95,7 @@ impl Plan {
         self.manifest.write(&study.manifest())
     }
 
-    /// How many runs are as far as that.
+    /// How many runs have come that far.
     pub fn count(&self, progress: RunProgress) -> usize {
         self.progress.iter().filter(|other| **other == progress).count()
     }
@@ -125,37 +139,39 @@ pub enum OutdatedManifest {
     },
 }
 
-/// Compares a manifest with the `study.toml` that it was made of.
-///
-/// # Errors
-/// If `study.toml` cannot be read.
-pub fn check_current(study: &StudyDirectory, manifest: &Manifest) -> Result<Option<OutdatedManifest>> {
-    let path = study.definition();
-    let text = std::fs::read_to_string(&path).map_err(unbraid::Error::io(&path, "read it"))?;
-    let planned = Definition::parse(&text, &path.display().to_string(), study.path())
-        .and_then(|definition| entries(&definition));
-    // What a run is called depends on the directories that are there, what it is does not.
-    let same = |left: &Entry, right: &Entry| {
-        left.settings == right.settings && left.configuration == right.configuration
-    };
-    Ok(match planned {
-        Err(error) => Some(OutdatedManifest::Definition(error)),
-        Ok(entries)
-            if entries.len() == manifest.entries.len()
-                && entries.iter().zip(&manifest.entries).all(|(left, right)| same(left, right)) =>
-        {
-            None
-        }
-        Ok(entries) => {
-            let known: BTreeSet<&str> = manifest.entries.iter().map(|entry| entry.hash.as_str()).collect();
-            let kept = entries.iter().filter(|entry| known.contains(entry.hash.as_str())).count();
-            let (runs, planned) = (entries.len(), manifest.entries.len());
-            Some(OutdatedManifest::Changed { path, runs, kept, planned })
-        }
-    })
+impl Manifest {
+    /// Compares the manifest with the `study.toml` that it was made of; `None` if they agree.
+    ///
+    /// # Errors
+    /// If `study.toml` cannot be read.
+    pub fn check_current(&self, study: &StudyDirectory) -> Result<Option<OutdatedManifest>> {
+        let path = study.definition();
+        let text = std::fs::read_to_string(&path).map_err(unbraid::Error::io(&path, "read it"))?;
+        let planned = Definition::parse(&text, &path.display().to_string(), study.path())
+            .and_then(|definition| entries(&definition));
+        // What a run is called depends on the directories that are there, what it is does not.
+        let same = |left: &Entry, right: &Entry| {
+            left.settings == right.settings && left.configuration == right.configuration
+        };
+        Ok(match planned {
+            Err(error) => Some(OutdatedManifest::Definition(error)),
+            Ok(entries)
+                if entries.len() == self.entries.len()
+                    && entries.iter().zip(&self.entries).all(|(left, right)| same(left, right)) =>
+            {
+                None
+            }
+            Ok(entries) => {
+                let known: BTreeSet<&str> = self.entries.iter().map(|entry| entry.hash.as_str()).collect();
+                let kept = entries.iter().filter(|entry| known.contains(entry.hash.as_str())).count();
+                let (runs, planned) = (entries.len(), self.entries.len());
+                Some(OutdatedManifest::Changed { path, runs, kept, planned })
+            }
+        })
+    }
 }
 
-/// The names of what stands in `runs/`.
+/// The names of the directories in `runs/`.
 fn run_directories(study: &StudyDirectory) -> Result<BTreeSet<String>> {
     let path = study.runs();
     let cannot = || unbraid::Error::io(&path, "list it");

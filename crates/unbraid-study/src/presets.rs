@@ -15,7 +15,7 @@ pub struct StudyPreset {
     pub name: &'static str,
     /// The paper or program that it comes from.
     pub paper: &'static str,
-    /// What it compares, and where in the paper it stands.
+    /// What it compares, and its place in the paper.
     pub place: &'static str,
     full: &'static str,
     small: &'static str,
@@ -55,7 +55,7 @@ pub static STUDIES: &[StudyPreset] = &[
     study!("thesis", "Mushom 2020", "Table 5.4: four methods on dSprites"),
 ];
 
-/// The study of no paper: a beginning for one's own.
+/// The name of a template for a study of one's own.
 pub const EMPTY: &str = "empty";
 
 impl StudyPreset {
@@ -191,13 +191,14 @@ mod tests {
         assert_eq!(runs, 12);
         assert!(entries(&text).iter().all(|entry| entry.configuration.training.steps == Some(7)));
         for (assignment, expected) in [
-            ("objective.beta=3", "the study varies it"),
-            ("training.stepz=3", "unknown key `stepz`"),
-            ("seeds=0", "seeds: found none"),
-            ("training.steps", "expected key=value"),
+            ("objective.beta=3", "objective.beta: the study varies it, so it cannot be set for all runs"),
+            ("seeds=0", "study.toml: seeds: found none, expected one or more"),
+            ("training.steps", "--set training.steps: expected key=value, such as objective.beta=6"),
         ] {
-            let message = set(&[assignment]).unwrap_err().to_string();
-            assert!(message.contains(expected), "{assignment}: {message}");
+            assert_eq!(unbraid::error_chain(&set(&[assignment]).unwrap_err()), expected);
         }
+        // The message goes on with the first point of the grid, which is the preset's business.
+        let message = unbraid::error_chain(&set(&["training.stepz=3"]).unwrap_err());
+        assert!(message.starts_with("study.toml: ") && message.contains("unknown key `stepz`"), "{message}");
     }
 }

@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Ranges are not written out, so a slip of the finger does not fill the memory.
+    /// Ranges are not written out, so a typing error does not fill the memory.
     #[test]
     fn numbers_that_a_study_does_not_have_are_named() {
         let many: Selection = "0..18446744073709551615".parse().unwrap();

@@ -40,7 +40,7 @@ pub struct CurvePoint {
 /// * Two numbers against each other, labelled by the setting: scores against reconstruction error (Kumar, Fig. 1; thesis,
 ///   Fig. 5.9), with [`Mean::confidence`] for both (Mathieu, Fig. 2).
 ///
-/// Rows that stand for several runs, as published means do, are points like any other.
+/// Rows that summarise several runs, as published means do, are points like any other.
 pub fn curves(table: &Table, rows: &[usize], numbers: &[&str]) -> Vec<Curve> {
     let columns: Vec<Option<usize>> = numbers.iter().map(|key| table.number_column(key)).collect();
     let parameters = hyper_parameters(table, rows);

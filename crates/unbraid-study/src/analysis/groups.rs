@@ -92,7 +92,7 @@ impl<'a> Parameters<'a> {
 /// A number over the rows of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// The values that are there, in the order of the rows; of rows that stand for one run only.
+    /// The values that are there, in the order of the rows; of rows of a single run only.
     pub values: Vec<f64>,
     /// Where they lie; none if there are no values.
     pub five_numbers: Option<FiveNumbers>,

@@ -23,7 +23,7 @@ pub struct Ranked {
 /// The settings of all methods, the one with the highest median UDR first (Duan et al. 2020, section 4): what would be
 /// chosen if there were no factors to compute scores from. The rows should be of one data set.
 ///
-/// Reads the column [`UDR`], which [`udr`](crate::udr) computes from the codes of the runs.
+/// Reads the column [`UDR`], which [`study_udr`](crate::study_udr) computes from the codes of the runs.
 pub fn ranking(table: &Table, rows: &[usize]) -> Vec<Ranked> {
     let Some(column) = table.number_column(UDR) else { return Vec::new() };
     let value = |row: usize| table.rows[row].numbers[column];

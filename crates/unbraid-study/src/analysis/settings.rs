@@ -72,7 +72,7 @@ fn keys_of(table: &Table, rows: &[usize]) -> Vec<String> {
     columns.into_iter().map(|column| table.setting_keys[column].clone()).collect()
 }
 
-/// Whether equal values of one stand exactly where equal values of the other do.
+/// Whether values of one are equal exactly where those of the other are.
 fn is_renaming(first: &[String], second: &[String]) -> bool {
     let (mut there, mut back) = (HashMap::new(), HashMap::new());
     first

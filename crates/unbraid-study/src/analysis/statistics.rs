@@ -37,7 +37,7 @@ impl Mean {
         Self { count, mean, deviation: deviation(self.squares() + other.squares() + between, count) }
     }
 
-    /// Of one number of these rows; those that stand for several runs count as many. `None` if no row has it.
+    /// Of one number of these rows; those that summarise several runs count as many. `None` if no row has it.
     pub fn of_rows(table: &Table, rows: &[usize], column: usize) -> Option<Self> {
         let (published, single): (Vec<usize>, Vec<usize>) =
             rows.iter().partition(|&&row| table.rows[row].spread.is_some());
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::{Row, Spread};
 
-    /// `scipy.stats.t.ppf(0.975, df)` of SciPy 1.17.1; to three digits these stand in every table of statistics.
+    /// `scipy.stats.t.ppf(0.975, df)` of SciPy 1.17.1; to three digits these are in every table of statistics.
     #[test]
     fn quantiles_of_students_distribution() {
         for (degrees, expected) in [

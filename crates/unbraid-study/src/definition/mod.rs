@@ -78,14 +78,14 @@ enum Seeds {
     List(Vec<u64>),
 }
 
-/// More runs than anybody trains: a slip of the finger, found before it fills the memory.
+/// More runs than anybody trains: a typing error, found before it fills the memory.
 const MOST_RUNS: usize = 1_000_000;
 
 impl Definition {
     /// Reads the study's file.
     ///
     /// # Errors
-    /// If it cannot be read, a key is unknown, or what it says makes no study.
+    /// If it cannot be read, a key is unknown, or it describes no study.
     pub fn read(study: &StudyDirectory) -> Result<Self> {
         let path = study.definition();
         let text = std::fs::read_to_string(&path).map_err(unbraid::Error::io(&path, "read it"))?;
@@ -214,7 +214,7 @@ fn layer<'a>(keys: impl IntoIterator<Item = (&'a str, &'a Value)>) -> unbraid::R
     Layers::of_keys(keys.into_iter().map(|(key, value)| (key, value.clone())))
 }
 
-/// What is varied, slowest first: the groups of the study, those of the method, then the grids of both by the alphabet.
+/// What is varied, slowest first: the groups of the study, those of the method, then the grids of both in alphabetical order.
 fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, DefinitionError> {
     let mut axes = Vec::new();
     for (number, group) in study.zip.iter().chain(&part.zip).enumerate() {
@@ -295,46 +295,87 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_study_is_refused_with_its_place() {
+    fn a_wrong_definition_is_refused_with_its_place() {
         let base = "base = \"default\"\n";
+        let here = Path::new(".").canonicalize().unwrap();
+        let missing = format!(
+            "{}: cannot read the configuration: No such file or directory (os error 2)",
+            here.join("missing.toml").display()
+        );
         for (text, expected) in [
-            ("", "study.toml: found neither `base` nor `config`"),
+            (
+                "",
+                "found neither `base` nor `config`, expected base = \"default\" or another preset, or config = \
+                 \"base.toml\" or another file",
+            ),
             ("base = \"defalt\"", "unknown preset `defalt`\nhint: did you mean `default`?"),
-            ("base = \"default\"\nconfig = \"a\"", "both `base` and `config`"),
-            ("config = \"missing.toml\"", "missing.toml: cannot read the configuration"),
+            ("base = \"default\"\nconfig = \"a\"", "found both `base` and `config`, expected one of them"),
+            ("config = \"missing.toml\"", &missing),
             ("base = \"default\"\nseedz = 3", "unknown key `seedz`\nhint: did you mean `seeds`?"),
-            ("base = \"default\"\nseeds = 0", "seeds: found none"),
-            ("base = \"default\"\nseeds = []", "seeds: found none"),
+            ("base = \"default\"\nseeds = 0", "seeds: found none, expected one or more"),
+            ("base = \"default\"\nseeds = []", "seeds: found none, expected one or more"),
             ("base = \"default\"\nseeds = [1, 1]", "seeds: found 1 twice"),
-            ("base = \"default\"\nseeds = -1", "seeds: expected the number of seeds"),
-            ("base = \"default\"\nseeds = \"three\"", "seeds: expected the number of seeds"),
-            ("base = \"default\"\nseeds = 2000000", "seeds: found 2000000"),
-            ("base =", "TOML parse error"),
+            ("base = \"default\"\nseeds = -1", "seeds: expected the number of seeds, or a list of seeds"),
+            (
+                "base = \"default\"\nseeds = \"three\"",
+                "seeds: expected the number of seeds, or a list of seeds",
+            ),
+            ("base = \"default\"\nseeds = 2000000", "seeds: found 2000000, expected at most 1000000"),
         ] {
-            assert!(message(text).contains(expected), "{text}: {}", message(text));
+            assert_eq!(message(text), format!("study.toml: {expected}"), "{text}");
         }
+        assert!(message("base =").starts_with("study.toml: TOML parse error at line 1, column "));
         for (text, expected) in [
-            ("[set]\nseed = 3", "expected the seeds in `seeds`"),
-            ("[grid]\nseed = [3]", "expected the seeds in `seeds`"),
-            ("[grid]\n\"objective.beta\" = []", "grid: objective.beta: found an empty list"),
-            ("[grid]\n\"objective.beta\" = 4", "grid: objective.beta: found 4, expected a list"),
-            ("[grid]\n\"a..b\" = [4]\n[set]\n\"a..b\" = 4", "an empty part"),
-            ("[[zip]]\na = [1]\nb = [1, 2]", "zip 1: lists that go together"),
-            ("[[zip]]\na = [1]\n[grid]\na = [2]", "found two lists of a"),
-            ("[[method]]\n[method.gird]\na = [1]", "unknown key `gird`\nhint: did you mean `grid`?"),
-            ("[[method]]\nname = \" \"", "method 1: found an empty name"),
+            ("[set]\nseed = 3", "set: found `seed`, expected the seeds in `seeds`"),
+            ("[grid]\nseed = [3]", "found a list of `seed`, expected the seeds in `seeds`"),
+            ("[grid]\n\"objective.beta\" = []", "grid: objective.beta: found an empty list, expected values"),
+            (
+                "[grid]\n\"objective.beta\" = 4",
+                "grid: objective.beta: found 4, expected a list of values, such as [4]",
+            ),
+            (
+                "[grid]\n\"a..b\" = [4]\n[set]\n\"a..b\" = 4",
+                "configuration: `a..b`: found an empty part, expected a key such as objective.beta",
+            ),
+            (
+                "[[zip]]\na = [1]\nb = [1, 2]",
+                "zip 1: found 1 values of a and 2 of b, expected lists of equal length",
+            ),
+            ("[[zip]]\na = [1]\n[grid]\na = [2]", "found two lists of a, expected one"),
+            ("[[method]]\n[method.gird]\na = [1]", "method: unknown key `gird`\nhint: did you mean `grid`?"),
+            ("[[method]]\nname = \" \"", "method 1: found an empty name, expected a word"),
             ("[[method]]\nname = \"x\"\nbase = \"nope\"", "method `x`: unknown preset `nope`"),
-            ("[grid]\na = [1]\n[[method]]\nset = { a = 2 }", "both in the method's `set` and in a list"),
+            (
+                "[grid]\na = [1]\n[[method]]\nset = { a = 2 }",
+                "method 1: found a both in the method's `set` and in a list, expected one of them",
+            ),
         ] {
             let text = format!("{base}{text}");
-            assert!(message(&text).contains(expected), "{text}: {}", message(&text));
+            assert_eq!(message(&text), format!("study.toml: {expected}"), "{text}");
         }
+    }
+
+    #[test]
+    fn runs_that_cannot_be_told_apart_are_refused() {
+        let message = |text: &str| {
+            let definition = parse(&format!("base = \"shapes/beta-vae\"\n{text}")).unwrap();
+            unbraid::error_chain(&entries(&definition).unwrap_err())
+        };
+        assert_eq!(
+            message("[grid]\n\"evaluation.report\" = [true, false]"),
+            "study.toml: runs 0 and 1 train the same model: evaluation.report = true, method = \"beta-vae\", seed = 0, \
+             and evaluation.report = false, method = \"beta-vae\", seed = 0"
+        );
+        assert_eq!(
+            message("[[method]]\n[[method]]\nset = { \"training.steps\" = 7 }"),
+            "study.toml: found two methods called `beta-vae`, expected a `name` for each"
+        );
     }
 
     #[test]
     fn more_runs_than_anybody_trains_are_refused() {
         let list = (0..1100).map(|value| value.to_string()).collect::<Vec<_>>().join(",");
         let text = format!("base = \"default\"\n[grid]\na = [{list}]\nb = [{list}]");
-        assert!(message(&text).contains("more than 1000000 runs"));
+        assert_eq!(message(&text), "study.toml: found more than 1000000 runs, expected at most that many");
     }
 }

@@ -13,7 +13,7 @@ const METHOD: usize = 24;
 const VALUE: usize = 20;
 const SETTINGS: usize = 48;
 
-/// Words that say nothing without what stands before them: `capacity.to`.
+/// Words that need the one before them to be understood: `capacity.to`.
 const NOT_ALONE: [&str; 7] = ["name", "from", "to", "start", "end", "value", "path"];
 
 /// The name of a run: method, what is varied, seed, and the beginning of the hash, which alone makes it unique.

@@ -26,8 +26,8 @@ impl Point<'_> {
     }
 }
 
-/// The runs of a study in their order: methods as they stand in the file, then zip groups, then grid keys by the
-/// alphabet, values as in their lists, seeds innermost. Their names are what a new study gives them.
+/// The runs of a study in their order: methods as in the file, then zip groups, then grid keys in
+/// alphabetical order, values as in their lists, seeds innermost. Their names are what a new study gives them.
 ///
 /// # Errors
 /// If a point is no valid configuration, or two runs would train the same model.

@@ -198,7 +198,7 @@ enum Renewal {
     Renewed,
     /// Another process owns it by now: it took us for dead.
     Lost,
-    /// It could not be renewed; others will take us for dead if that goes on.
+    /// It could not be renewed; if that happens again, others will take us for dead.
     Failed(Error),
 }
 

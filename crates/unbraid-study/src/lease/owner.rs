@@ -52,7 +52,7 @@ fn namespace() -> String {
 
 /// Whether a process of this machine is alive. A zombie is not.
 fn is_alive(pid: u32) -> bool {
-    // `17 (name, which may hold anything) S ...`: the state stands after the last parenthesis.
+    // `17 (name, which may hold anything) S ...`: the state is after the last parenthesis.
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
         let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
         !matches!(state, Some('Z' | 'X'))

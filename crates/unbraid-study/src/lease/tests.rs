@@ -177,3 +177,14 @@ fn of_many_takers_one_wins() {
         assert_eq!(renewed.count(), 1, "round {round}, {winners:?} winners at first");
     }
 }
+
+/// Other versions read these names.
+#[test]
+fn the_file_of_a_lease_is_what_it_always_was() {
+    let bench = Bench::new(TIMEOUT);
+    let lease = bench.acquire("run").unwrap();
+    let value: serde_json::Value = serde_json::from_slice(&lease.bytes).unwrap();
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["host", "pid", "place", "since", "token"]);
+}

@@ -136,17 +136,17 @@ impl<'a> Runner<'a> {
 /// What has become of the runs.
 #[derive(Debug, Default)]
 pub struct Tally<'a> {
-    /// Runs that are done, whoever trained them.
+    /// Runs that are done, here or by another process.
     pub done: usize,
     /// Those that were finished here.
     pub finished_here: usize,
     /// Those that failed, now or before, and why.
     pub failed: Vec<(&'a Entry, String)>,
-    /// Those whose process was asked to stop, by us or by somebody else; they can be resumed.
+    /// Those whose process was asked to stop, by this runner or by somebody else; they can be resumed.
     pub interrupted: Vec<&'a Entry>,
     /// The signal that stopped the study.
     pub signal: Option<Signal>,
-    /// What kept us from starting more runs.
+    /// What kept it from starting more runs.
     pub broken: Option<Error>,
 }
 
@@ -158,7 +158,7 @@ struct Candidate<'a> {
     failure: Option<Status>,
 }
 
-/// A runner at work. `'e` are the runs, `'a` is everything else.
+/// A runner in progress. `'e` are the runs, `'a` is everything else.
 struct Execution<'a, 'e> {
     runner: Runner<'a>,
     stop: &'a dyn StopRequests,
@@ -347,7 +347,7 @@ impl<'e> Execution<'_, 'e> {
         self.tally.failed.push((entry, status.error().unwrap_or("for an unknown reason").to_owned()));
     }
 
-    /// The first time, processes are asked to save and stop; the second time that somebody insists they are killed.
+    /// The first time, processes are asked to save and stop; the second time that a request insists they are killed.
     fn stop(&mut self, StopRequest { signal, insists }: StopRequest) {
         let is_first = self.tally.signal.replace(signal).is_none();
         if insists && self.insisted {
@@ -393,3 +393,6 @@ fn record_failure(study: &StudyDirectory, entry: &Entry, pid: u32, error: &str) 
     let (step, steps) = status.map_or((0, 0), |status| (status.step, status.steps));
     let _ = Status::now(State::Failed, step, steps).with_error(error).write(&path);
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,4 +1,4 @@
-//! What whoever runs or submits a study may want to see of it.
+//! How a study reports its progress while it runs or is submitted; this crate itself never prints.
 
 use crate::error::Error;
 use crate::manifest::Entry;
@@ -107,7 +107,7 @@ pub enum Message<'a> {
         /// The run.
         entry: &'a Entry,
     },
-    /// A lease could not be renewed; if that goes on, others will take the run over.
+    /// A lease could not be renewed; if that happens again, another process will take the run over.
     LeaseNotRenewed {
         /// Why.
         error: &'a Error,

@@ -1,7 +1,7 @@
 //! The process that trains one run.
 //!
 //! It gets its configuration through a pipe and stops when the pipe closes: because we ask it to, or because we are gone.
-//! So no run goes on unnoticed after its study was killed, and whoever asks several times asks once.
+//! So no run continues unnoticed after its study was killed, and asking several times is the same as asking once.
 
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result};
@@ -91,7 +91,7 @@ pub(super) enum WorkerExit {
     Complete,
     /// It was asked to.
     Interrupted,
-    /// Otherwise; in words.
+    /// With an error.
     Failed(String),
 }
 
@@ -152,7 +152,7 @@ impl<'a> Worker<'a> {
         if was_asked_to_stop(status) {
             return Some(WorkerExit::Interrupted);
         }
-        Some(WorkerExit::Failed(self.log.error().unwrap_or_else(|| in_words(status))))
+        Some(WorkerExit::Failed(self.log.error().unwrap_or_else(|| describe(status))))
     }
 }
 
@@ -180,19 +180,17 @@ fn was_asked_to_stop(status: ExitStatus) -> bool {
 }
 
 #[cfg(unix)]
-fn in_words(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.signal(), status.code()) {
-        (Some(9), _) => {
-            "its process was killed (signal 9)\nhint: by somebody, or for want of memory".to_owned()
-        }
+        (Some(9), _) => "its process was killed (signal 9)\nhint: it may have run out of memory".to_owned(),
         (Some(signal), _) => format!("its process ended by signal {signal}"),
         (None, code) => format!("its process ended with exit code {}", code.unwrap_or(-1)),
     }
 }
 
 #[cfg(not(unix))]
-fn in_words(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     format!("its process ended with {status}")
 }
 

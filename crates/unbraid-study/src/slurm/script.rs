@@ -13,7 +13,7 @@ pub struct Resources {
     pub time: Option<String>,
     /// The memory of a task.
     pub memory: String,
-    /// Further options of sbatch, as they are to stand after `#SBATCH`.
+    /// Further options of sbatch, as they are written after `#SBATCH`.
     pub options: Vec<String>,
 }
 

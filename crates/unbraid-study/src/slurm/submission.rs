@@ -1,11 +1,11 @@
-//! Handing a list of tasks to sbatch: the files that stay in the study directory, and the commands.
+//! Submitting a list of tasks with sbatch: the files that stay in the study directory, and the commands.
 //!
 //! ```text
 //! slurm/NAME.sh       the batch script                      slurm/NAME.tasks   the runs of each task
 //! slurm/NAME.jobs     what sbatch answered, for people      slurm/JOB_TASK.out what a task printed
 //! ```
 //!
-//! A job is called `NAME.OFFSET`, so that squeue alone tells which line of which file a task stands for, even if this
+//! A job is called `NAME.OFFSET`, so that squeue alone tells to which line of which file a task belongs, even if this
 //! process was killed before it could write down the number of the job.
 
 use super::arrays::JobArray;
@@ -112,7 +112,7 @@ impl Submission {
     /// jobs of others.
     pub(super) fn of_job(name: &str) -> Option<(&str, usize)> {
         let (submission, offset) = name.rsplit_once('.')?;
-        // What squeue lists was named by anybody, and becomes a path.
+        // Anybody may name the jobs that squeue lists, and a name becomes a path.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let is_ours =
             !submission.is_empty() && !submission.starts_with('.') && submission.chars().all(is_plain);
@@ -196,7 +196,7 @@ impl Submission {
 /// Keeps others from submitting the same study at the same time, until it is dropped.
 ///
 /// # Errors
-/// If somebody is submitting it now, or `slurm/` cannot be made.
+/// If another process is submitting it, or `slurm/` cannot be created.
 pub fn lock(study: &StudyDirectory) -> Result<File> {
     let (directory, path) = (study.slurm(), study.slurm_lock());
     fs::create_dir_all(&directory).map_err(Error::io(&directory, "create it"))?;
@@ -218,7 +218,7 @@ fn find_sbatch() -> Result {
     }
 }
 
-/// The name of the study's directory, the time, and some letters by chance: two studies of one name may be submitted in
+/// The name of the study's directory, the time, and four random digits: two studies of one name may be submitted in
 /// the same second.
 fn unique_name(study: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };

@@ -163,7 +163,7 @@ fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
-/// Our name of a method; as it stands if it is unknown.
+/// Our name of a method; unchanged if it is unknown.
 pub(super) fn method_name(name: &str) -> String {
     let simple = plain(name);
     METHODS.iter().find(|(other, _, _)| *other == simple).map_or(name, |(_, ours, _)| ours).to_owned()
@@ -174,7 +174,7 @@ pub(super) fn hyper_parameter_of(method: &str) -> &'static str {
     METHODS.iter().find(|(_, ours, _)| *ours == method).map_or("hyper", |(_, _, key)| key)
 }
 
-/// Our name of a data set; as it stands if it is unknown.
+/// Our name of a data set; unchanged if it is unknown.
 pub(super) fn data_name(name: &str) -> String {
     let simple = plain(name);
     if let Some((_, ours)) = DATA_SETS.iter().find(|(other, _)| *other == simple) {

@@ -65,9 +65,9 @@ pub enum ImportError {
         line: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// Its text.
         found: String,
-        /// What should stand there.
+        /// What the column holds.
         expected: &'static str,
     },
 }

@@ -1,6 +1,6 @@
 //! Tables of results from elsewhere, kept in a normal form beside a study's own.
 //!
-//! `imported/NAME.csv` is what `unbraid study table` would write of the same rows; those that stand for several runs have
+//! `imported/NAME.csv` is what [`Table::write_csv`] writes of the same rows; those that summarise several runs have
 //! the number of these in `runs`, their means under the names of the numbers, and beside each `NAME_std` and
 //! `NAME_median`.
 
@@ -20,7 +20,7 @@ use unbraid::error_chain;
 use unbraid::files::Existing;
 use unbraid::run::State;
 
-/// Reads a table of results, in the form that `unbraid study table` writes or with names of other tools.
+/// Reads a table of results, as [`Table::write_csv`] writes it or with the column names of other tools.
 ///
 /// # Errors
 /// If it is no CSV, its header names no method or no score, or a field is none of what its column holds. The message names

@@ -1,6 +1,6 @@
 //! The results of a study as one table: a row for each run, a column for each setting and each number.
 //!
-//! Keys stand once, not in every row: ten thousand runs with a hundred columns are a few megabytes.
+//! Keys are stored once, not in every row: ten thousand runs with a hundred columns are a few megabytes.
 
 mod columns;
 mod files;
@@ -30,7 +30,7 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// One run, or what somebody published of several.
+/// One run, or the published summary of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Its number in the manifest; none if it comes from elsewhere.
@@ -57,11 +57,11 @@ pub struct Row {
     pub settings: Vec<Option<Value>>,
     /// A number for each of [`Table::number_keys`]; NaN where there is none.
     pub numbers: Vec<f64>,
-    /// If the row stands for several runs, whose means are its numbers: how many, and how far apart.
+    /// If the row summarises several runs, whose means are its numbers: how many, and how far apart.
     pub spread: Option<Spread>,
 }
 
-/// What a row that stands for several runs says beside their means.
+/// What a row that summarises several runs says beside their means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// How many runs.
@@ -200,7 +200,7 @@ impl Table {
     }
 }
 
-/// Where each of `others` stands among `keys`, to which those that are missing are added.
+/// The place of each of `others` among `keys`, to which those that are missing are added.
 fn places(keys: &mut Vec<String>, others: &[String]) -> Vec<usize> {
     let mut known: HashMap<String, usize> =
         keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();

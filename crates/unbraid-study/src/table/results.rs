@@ -128,7 +128,7 @@ fn short_name(data: &DataSpec) -> String {
     }
 }
 
-/// Gives every name a column: settings in the order of the alphabet, scores in that of the registry, then losses.
+/// Gives every name a column: settings in alphabetical order, scores in that of the registry, then losses.
 fn assemble(records: Vec<Record>) -> Table {
     let settings: BTreeSet<String> =
         records.iter().flat_map(|record| record.settings.keys().cloned()).collect();
