@@ -1,8 +1,8 @@
-//! How fast images reach a training step: batches of 64 random images as f32, on one and on two threads, beside a plain
-//! copy of as many bytes. `cargo xtask bench data` runs it.
+//! Throughput of batches of 64 random images as f32, on one and on two threads, compared with a plain copy of as many
+//! bytes. `cargo xtask bench data` runs it.
 //!
-//! The packed images are dSprites' where the shared data is present (`UNBRAID_SHARED`), else the same number of
-//! rendered ones, packed first: what counts is that random images lie far apart in 377 MB.
+//! The packed images are those of dSprites if the shared data is present (`UNBRAID_SHARED`), otherwise the same number of
+//! rendered images: what matters is that random images are far apart in 377 MB.
 
 #[path = "../tests/data/shared_data.rs"]
 mod shared_data;
@@ -18,11 +18,11 @@ use unbraid_data::{DataSet, DataSpec, Fingerprint, StoredImages, open, sampling}
 
 const BATCH: usize = 64;
 const VALUES: usize = 64 * 64;
-/// Batches handed to the pool together in the runs on several threads, as a loader ahead of training would.
+/// Batches per call in the runs on several threads, as in a loader that works ahead of training.
 const BATCHES_AT_ONCE: usize = 16;
 
 fn main() {
-    println!("items are images; a copy moves the same {} bytes an image", 4 * VALUES);
+    println!("items are images of {} bytes", 4 * VALUES);
     divan::main();
 }
 
@@ -85,12 +85,12 @@ fn rendered_shapes(bencher: Bencher<'_, '_>, threads: usize) {
     measure(bencher, shapes().as_ref(), threads);
 }
 
-/// The yardstick: the floats of random images copied from a large array of them.
+/// The baseline: random images copied from a large array of floats.
 #[divan::bench(args = [1, 2])]
 fn plain_copy(bencher: Bencher<'_, '_>, threads: usize) {
     use rayon::prelude::*;
-    let source_images = 20_000;
-    let source = vec![0.5_f32; source_images * VALUES];
+    let source_len = 20_000;
+    let source = vec![0.5_f32; source_len * VALUES];
     let count = if threads == 1 { BATCH } else { BATCH * BATCHES_AT_ONCE };
     let mut indices = vec![0; count];
     let mut pixels = vec![0.0; count * VALUES];
@@ -98,7 +98,7 @@ fn plain_copy(bencher: Bencher<'_, '_>, threads: usize) {
     let mut step = 0;
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         step += 1;
-        sampling::uniform(source_images, &mut Stream::new(0, "copy").at(step).generator(), &mut indices);
+        sampling::uniform(source_len, &mut Stream::new(0, "copy").at(step).generator(), &mut indices);
         let copy = |(&index, image): (&usize, &mut [f32])| {
             image.copy_from_slice(&source[index * VALUES..][..VALUES]);
         };

@@ -1,8 +1,8 @@
-//! Decoded images kept on disk, so that a folder of photographs is decoded once.
+//! The cache of decoded images, which makes the second start on a folder of photographs fast.
 //!
-//! A cache file is named by the content that it was made from, so it is never stale. It is written under a temporary
-//! name and renamed when complete, so it is never half. Losing the cache costs time only: if it cannot be written,
-//! work goes on in memory and a note says so.
+//! A cache file is named by a hash of the files it was made from, so it is never stale. It is written under a temporary
+//! name and renamed when complete. If it cannot be written, the images stay in memory and [`Progress::note`] reports it;
+//! only images that are too large for memory need the cache.
 
 use crate::error::{DataError, Result};
 use crate::progress::Progress;
@@ -13,26 +13,26 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Data sets larger than this stay on disk, where the system keeps as much of them in its memory as there is room.
+/// Larger data sets stay on disk, where the operating system caches as much of them as fits in memory.
 pub(crate) const LARGEST_IN_MEMORY: u64 = 2 << 30;
 
-/// Which images are worth a file in the cache.
+/// Which images are written to the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// All: decoding them is slow.
     All,
-    /// Only those too large for memory: decoding is quick.
+    /// Only those too large for memory: decoding is fast.
     Large,
 }
 
-/// Hands over decoded bytes, in order, in pieces of any size.
+/// Receives decoded bytes, in order, in pieces of any size.
 pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
-/// `len` images from the cache, or else from `decode`. Up to 2 GiB they end in memory; beyond, they are written to the
-/// cache and read from there on demand.
+/// Loads `len` images from the cache, or decodes them. Up to 2 GiB are held in memory; larger data sets are written to
+/// the cache and read from there on demand.
 ///
 /// # Errors
-/// If decoding fails or gives another number of bytes than promised, or images too large for memory cannot be written.
+/// If decoding fails or yields the wrong number of bytes, or if images too large for memory cannot be written.
 pub(crate) fn load_or_decode(
     key: &str,
     values_per_image: usize,
@@ -61,8 +61,8 @@ pub(crate) fn load_or_decode(
         decode_to_file(&directory, key, total, decode)?;
         return ByteImages::in_file(values_per_image, len, &file_of(&directory, key), 0);
     }
-    // Not reserved from a number in a file; but once a tenth has really arrived the number is believed, as growing step
-    // by step would take twice the memory in the end.
+    // A size from a file header is not trusted until a tenth of it has arrived. Then it is reserved at once, as growing
+    // step by step would need twice the memory at the end.
     let mut bytes: Vec<u8> = Vec::new();
     decode(&mut |piece| {
         if bytes.len() as u64 >= total / 10 && (bytes.capacity() as u64) < total {
@@ -87,7 +87,7 @@ fn check_total(found: u64, expected: u64) -> Result<()> {
     Err(DataError::value("decoded images", format!("{found} bytes"), format!("{expected} bytes")))
 }
 
-/// The cached images, or `None` if they are not there or not whole.
+/// The cached images, or `None` if they are missing or incomplete.
 fn load(path: &Path, values_per_image: usize, len: usize, total: u64) -> Result<Option<ByteImages>> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.len() == total => {}
@@ -115,7 +115,7 @@ fn decode_to_file(
             file.write_all(piece).map_err(DataError::io(&path, "write decoded images"))
         });
         decoded.and_then(|()| check_total(found, total)).map_err(|error| {
-            // Carried around `write_file`, which removes the partial file on any error.
+            // Kept here because `write_file` passes on I/O errors only; it removes the partial file on any error.
             failure = Some(error);
             io::Error::other("decoding failed")
         })
@@ -126,18 +126,20 @@ fn decode_to_file(
     }
 }
 
-static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
-/// Keeps the files of this process in `directory` rather than in the user's cache; the first call counts. Tests use it
-/// to start from an empty cache, as environment variables cannot be set safely in a program with threads.
+/// Sets the cache directory of this process. Only the first call has an effect.
+///
+/// Without it the directory is `$UNBRAID_CACHE`, or `unbraid` in the user's cache directory. Tests use it to start with an
+/// empty cache, as environment variables cannot be set safely in a program with threads.
 pub fn set_directory(directory: PathBuf) {
-    CHOSEN.get_or_init(|| directory);
+    DIRECTORY.get_or_init(|| directory);
 }
 
-/// The chosen directory, else `$UNBRAID_CACHE`, else `unbraid` in the user's cache directory.
+/// The directory that was set, else `$UNBRAID_CACHE`, else `unbraid` in the user's cache directory.
 fn directory() -> Option<PathBuf> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    CHOSEN
+    DIRECTORY
         .get()
         .cloned()
         .or_else(|| variable("UNBRAID_CACHE"))
@@ -164,7 +166,7 @@ fn write_file(
         fs::rename(&temporary, file_of(directory, key))
     })();
     if result.is_err() {
-        // The error that counts is the first one.
+        // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
     }
     result

@@ -1,9 +1,9 @@
-//! Any data set as one `.npz` file.
+//! Writing any data set as an `.npz` file.
 //!
-//! Plain dSprites and `shapes` are written as the published file is laid out: `imgs` (n, 64, 64) of zeros and ones and
-//! `latents_classes`; the full grid with six columns, colour first, and with `latents_values`; a reduced grid with five,
-//! as its subsets have. Everything else becomes `images` (n, height, width, channels), `factors` and `factor_names`,
-//! which the generic reader understands.
+//! dSprites and `shapes` are written in the layout of the published dSprites file: `imgs` (n, 64, 64), zeros and ones,
+//! and `latents_classes`. For the full grid, `latents_classes` has six columns, colour first, and there is
+//! `latents_values` as well; for a reduced grid it has five columns, like the published subsets. Every other data set
+//! becomes `images` (n, height, width, channels), `factors` and `factor_names`, which the data set `npz` reads.
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
@@ -16,19 +16,31 @@ use crate::readers::dsprites;
 use std::f64::consts::TAU;
 use std::io::{self, Seek, Write};
 
-/// Images read and written together.
+/// Images per batch.
 const CHUNK: usize = 1024;
 
 /// How pixels are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PixelType {
-    /// One byte, 0 to 255: the nearest to the value.
+    /// One byte, 0 to 255: 255 times the value, rounded.
     Bytes,
-    /// The value itself, 32 bits.
+    /// The value itself, as a 32-bit float.
     Floats,
 }
 
-/// Writes all images and factors. Data sets that draw noise draw it from `seed`.
+/// Writes all images and factors. `seed` is the seed of the noise of stochastic data sets.
+///
+/// ```
+/// use std::io::Cursor;
+/// use unbraid_data::convert::{PixelType, write_npz};
+/// use unbraid_data::open;
+/// use unbraid_data::progress::Silent;
+///
+/// let data = open(&"shapes(scales=1, orientations=1, positions=4)".parse()?, &Silent)?;
+/// let archive = write_npz(data.as_ref(), PixelType::Bytes, 0, Cursor::new(Vec::new()), &Silent)?;
+/// assert!(archive.into_inner().starts_with(b"PK")); // a zip archive
+/// # Ok::<(), unbraid_data::DataError>(())
+/// ```
 ///
 /// # Errors
 /// If the data cannot be read, or does not fit the pixel type; [`DataError::Write`] if the writer fails.
@@ -87,7 +99,7 @@ fn unwritable(source: io::Error) -> DataError {
     DataError::Write { source }
 }
 
-/// Hands over all images in order, some at a time.
+/// Passes all images to `write`, in order, in batches.
 fn write_images(
     data: &dyn DataSet,
     seed: u64,
@@ -117,7 +129,7 @@ fn rows(data: &dyn DataSet) -> impl Iterator<Item = Vec<u32>> + '_ {
     })
 }
 
-/// The classes of shape, scale, orientation, x and y, whichever of them the data set has as factors.
+/// Writes the classes of shape, scale, orientation, x and y; 0 for those that are not factors of the data set.
 fn write_dsprites_classes<W: Write + Seek>(data: &dyn DataSet, npz: &mut NpzWriter<W>) -> io::Result<()> {
     let factors: &[Factor] = data.factors().map_or(&[], |space| space.factors());
     let names = std::iter::once("shape").chain(dsprites::OTHER_FACTORS);

@@ -1,4 +1,4 @@
-//! The one abstraction that all data sets share.
+//! The trait that all data sets implement.
 
 use crate::error::Result;
 use crate::factors::FactorSpace;
@@ -18,12 +18,12 @@ pub struct ImageShape {
 }
 
 impl ImageShape {
-    /// A shape from its three numbers.
+    /// The shape of these dimensions.
     pub const fn new(height: usize, width: usize, channels: usize) -> Self {
         Self { height, width, channels }
     }
 
-    /// The number of values of one image.
+    /// The number of values in one image.
     pub const fn values(self) -> usize {
         self.height * self.width * self.channels
     }
@@ -35,67 +35,73 @@ impl fmt::Display for ImageShape {
     }
 }
 
-/// Images with, where they are known, the factors that made them.
+/// Images and, where known, their factors of variation.
 ///
-/// Pixels are handed out as `f32` in \[0, 1\], rows first, then columns, then channels (NHWC). Implementations keep them
-/// compact in memory and convert on the way out, without allocating.
+/// Pixels are `f32` in \[0, 1\] in the order rows, columns, channels (NHWC). Data sets should hold them in a compact form
+/// and convert them in [`DataSet::write_image`], which is called from many threads and should not allocate.
+///
+/// Implement this trait for images that are computed, or that no reader of this crate can open; every function that
+/// takes a `&dyn DataSet` then accepts them. The example `own_data_set` shows a complete implementation. For images
+/// that are already in memory, [`StoredImages`](crate::StoredImages) implements the trait.
 pub trait DataSet: Send + Sync + fmt::Debug {
-    /// The name under which the data set is known.
+    /// The name of the data set, for messages and logs.
     fn name(&self) -> &str;
 
     /// The number of images.
     fn len(&self) -> usize;
 
-    /// Whether there is no image. Readers refuse empty data, so this is of little use to callers.
+    /// Whether there are no images. The readers of this crate refuse empty data sets.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The size that all images share.
+    /// The shape of every image.
     fn shape(&self) -> ImageShape;
 
     /// The factors of variation, or `None` for images without labels.
     fn factors(&self) -> Option<&FactorSpace>;
 
-    /// Writes the factors of image `index` to `values`, one for each factor.
+    /// Writes the factor values of image `index` to `values`, one per factor.
     ///
     /// # Panics
-    /// If `index` is out of range or `values` has another length than [`DataSet::factors`].
+    /// If `index` is out of range, or the length of `values` is not the number of factors.
     fn factors_of(&self, index: usize, values: &mut [u32]);
 
-    /// The image with these factors, where every combination occurs exactly once; else `None`.
+    /// The index of the image with these factor values. `None` if a value is out of range, or if the data set is not a
+    /// full grid, that is, if some combination of values is missing or occurs more than once.
     fn index_of(&self, values: &[u32]) -> Option<usize>;
 
-    /// Whether every combination of factors occurs exactly once, so that [`DataSet::index_of`] answers.
+    /// Whether every combination of factor values occurs exactly once.
     fn is_full_grid(&self) -> bool {
         self.factors()
             .is_some_and(|space| !space.is_empty() && self.index_of(&vec![0; space.len()]).is_some())
     }
 
-    /// Writes image `index` to `pixels`. Only stochastic data sets draw from `noise`.
+    /// Writes image `index` to `pixels`. Only stochastic data sets draw random numbers, and only from `noise`.
     ///
     /// # Errors
-    /// If the pixels live on disk and cannot be read any more.
+    /// If the pixels are on disk and cannot be read.
     ///
     /// # Panics
     /// If `index` is out of range or `pixels` is not exactly one image long.
     fn write_image(&self, index: usize, noise: Lane, pixels: &mut [f32]) -> Result<()>;
 
-    /// Bytes of main memory that the data set holds.
+    /// Bytes of main memory in use.
     fn memory(&self) -> usize;
 
-    /// A SHA-256 that names the data: of the files it was read from, or of the recipe it is made by.
+    /// A SHA-256 in hexadecimal that identifies the data: of the files it was read from, or of a description of how it is
+    /// generated. [`Fingerprint`](crate::Fingerprint) computes it.
     ///
     /// # Errors
     /// If a file cannot be read.
     fn fingerprint(&self) -> Result<String>;
 
-    /// A name for image `index` where it has one, such as its file.
+    /// The name of image `index`, if it has one, such as its file name.
     fn image_name(&self, _index: usize) -> Option<&str> {
         None
     }
 
-    /// Writes the images `indices` one after the other to `pixels`; image `i` of the batch draws from lane `i`.
+    /// Writes the images `indices` to `pixels`, one after the other. Image `i` of the batch draws from lane `i` of `noise`.
     ///
     /// # Errors
     /// As [`DataSet::write_image`].
@@ -104,14 +110,14 @@ pub trait DataSet: Send + Sync + fmt::Debug {
     /// If `pixels` is not exactly `indices.len()` images long, or an index is out of range.
     fn write_batch(&self, indices: &[usize], noise: Position, pixels: &mut [f32]) -> Result<()> {
         let values = self.shape().values();
-        assert_eq!(pixels.len(), indices.len() * values, "room for exactly {} images", indices.len());
+        assert_eq!(pixels.len(), indices.len() * values, "`pixels` holds {} images", indices.len());
         for (lane, (&index, image)) in indices.iter().zip(pixels.chunks_exact_mut(values)).enumerate() {
             self.write_image(index, noise.lane(lane as u64), image)?;
         }
         Ok(())
     }
 
-    /// The same as [`DataSet::write_batch`], bit for bit, on the threads of the current rayon pool.
+    /// Like [`DataSet::write_batch`], on the threads of the current rayon pool. The result is identical.
     ///
     /// # Errors
     /// As [`DataSet::write_image`].
@@ -120,7 +126,7 @@ pub trait DataSet: Send + Sync + fmt::Debug {
     /// As [`DataSet::write_batch`].
     fn write_batch_parallel(&self, indices: &[usize], noise: Position, pixels: &mut [f32]) -> Result<()> {
         let values = self.shape().values();
-        assert_eq!(pixels.len(), indices.len() * values, "room for exactly {} images", indices.len());
+        assert_eq!(pixels.len(), indices.len() * values, "`pixels` holds {} images", indices.len());
         indices
             .par_iter()
             .zip(pixels.par_chunks_exact_mut(values))
@@ -130,5 +136,5 @@ pub trait DataSet: Send + Sync + fmt::Debug {
     }
 }
 
-/// Handing a task to another thread costs a few microseconds; unpacking an image costs about one.
+/// Passing a task to another thread takes a few microseconds; unpacking an image takes about one.
 const MIN_IMAGES_PER_TASK: usize = 16;

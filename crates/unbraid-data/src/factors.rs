@@ -1,16 +1,15 @@
-//! The factors of variation of a data set, and the grid that they span.
+//! Factors of variation, and the grid of their combinations.
 
-/// One factor of variation: a name and the number of values it takes, which are numbered from 0.
+/// A factor of variation: a name and a number of values, which are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factor {
-    /// What varies: "scale".
+    /// The name, such as "scale".
     pub name: String,
-    /// How many values it takes.
+    /// The number of values.
     pub size: usize,
-    /// What each value stands for ("square", "ellipse", "heart"); empty where the number says enough.
+    /// The meaning of each value ("square", "ellipse", "heart"); empty if the values are plain numbers.
     pub labels: Vec<String>,
-    /// Whether a representation is expected to capture it. smallNORB's instance is not latent: it is drawn anew for
-    /// every image, and no score asks for it.
+    /// Whether a representation should capture the factor. Metrics ignore the others, such as the instance in smallNORB.
     pub latent: bool,
 }
 
@@ -20,7 +19,7 @@ impl Factor {
         Self { name: name.into(), size, labels: Vec::new(), latent: true }
     }
 
-    /// A latent factor with a label for each value.
+    /// A latent factor with one label per value.
     pub fn labelled<L: Into<String>>(name: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
         let labels: Vec<String> = labels.into_iter().map(Into::into).collect();
         Self { name: name.into(), size: labels.len(), labels, latent: true }
@@ -32,16 +31,15 @@ impl Factor {
         Self { latent: false, ..self }
     }
 
-    /// How to show a value to a person.
+    /// The label of a value, or the value itself if there are no labels.
     pub fn label(&self, value: u32) -> String {
         self.labels.get(value as usize).cloned().unwrap_or_else(|| value.to_string())
     }
 }
 
-/// The factors of a data set, in the order of its columns.
+/// The factors of a data set, in order.
 ///
-/// Where every combination occurs exactly once and in order, images are numbered by the grid: a mixed-radix number
-/// whose **last** factor is the fastest, as in dSprites.
+/// Their combinations form a grid. Grid points are numbered with the **last** factor varying fastest, as in dSprites.
 ///
 /// ```
 /// use unbraid_data::{Factor, FactorSpace};
@@ -74,7 +72,7 @@ impl FactorSpace {
         self.factors.len()
     }
 
-    /// Whether there is no factor at all.
+    /// Whether there are no factors.
     pub fn is_empty(&self) -> bool {
         self.factors.is_empty()
     }
@@ -89,17 +87,17 @@ impl FactorSpace {
         self.factors.iter().position(|factor| factor.name == name)
     }
 
-    /// The number of combinations, or `None` where it does not fit a `usize`.
+    /// The number of combinations, or `None` if it does not fit a `usize`.
     pub fn grid_len(&self) -> Option<usize> {
         self.factors.iter().try_fold(1_usize, |len, factor| len.checked_mul(factor.size))
     }
 
-    /// The number of grid points that one step of factor `k` skips.
+    /// The difference between the grid indices of two consecutive values of factor `k`.
     pub fn stride(&self, k: usize) -> usize {
         self.factors[k + 1..].iter().map(|factor| factor.size).product()
     }
 
-    /// The grid number of a combination; `None` if it has the wrong length or a value outside its factor.
+    /// The grid index of a combination; `None` if its length is wrong or a value is out of range.
     pub fn index_of(&self, values: &[u32]) -> Option<usize> {
         if values.len() != self.len() {
             return None;
@@ -109,10 +107,10 @@ impl FactorSpace {
         })
     }
 
-    /// The combination with this grid number.
+    /// Writes the combination at a grid index to `values`.
     ///
     /// # Panics
-    /// If `values` is not as long as there are factors.
+    /// If the length of `values` is not the number of factors.
     pub fn values_of(&self, mut index: usize, values: &mut [u32]) {
         assert_eq!(values.len(), self.len(), "one value for each factor");
         for (factor, value) in self.factors.iter().zip(values).rev() {

@@ -1,4 +1,4 @@
-//! A SHA-256 that names a data set, for logs and caches.
+//! SHA-256 hashes that identify data sets, for logs and the cache.
 
 use crate::error::{DataError, Result};
 use sha2::{Digest, Sha256};
@@ -6,20 +6,28 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Where the identity of a data set comes from.
+/// The source of the hash that [`DataSet::fingerprint`](crate::DataSet::fingerprint) returns.
+///
+/// ```
+/// use unbraid_data::Fingerprint;
+///
+/// let hash = Fingerprint::Recipe("abc".to_owned()).compute()?;
+/// assert_eq!(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+/// # Ok::<(), unbraid_data::DataError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Fingerprint {
-    /// Files, hashed when somebody asks. One file: its own SHA-256, as `sha256sum` prints it. Several: the SHA-256 of
-    /// their list of hashes and names.
+    /// The content of files. For one file this is its SHA-256, as printed by `sha256sum`; for several, the SHA-256 of the
+    /// list of their hashes and names.
     Files(Vec<PathBuf>),
-    /// A generated data set, named by what determines it.
+    /// The parameters of a generated data set, as text.
     Recipe(String),
-    /// Already known.
+    /// A hash that was computed before.
     Known(String),
 }
 
 impl Fingerprint {
-    /// The SHA-256 in hexadecimal.
+    /// Computes the SHA-256, in hexadecimal.
     ///
     /// # Errors
     /// If a file cannot be read.

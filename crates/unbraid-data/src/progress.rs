@@ -1,18 +1,18 @@
-//! How long work tells whoever waits for it; the library itself never prints.
+//! Progress of long operations. The library itself never prints.
 
-/// Something that shows progress, such as a bar on a terminal.
+/// Receives progress, for instance to show a bar on a terminal.
 pub trait Progress: Sync {
-    /// Work on `total` items begins.
+    /// An operation on `total` items begins.
     fn start(&self, what: &str, total: u64);
-    /// `items` more are done. May be called from any thread.
+    /// `items` more items are done. Called from any thread.
     fn advance(&self, items: u64);
-    /// The work that was started last is over.
+    /// The current operation is finished.
     fn finish(&self);
-    /// Something worth knowing that is no error.
+    /// Reports something that is worth knowing but is not an error.
     fn note(&self, message: &str);
 }
 
-/// Shows nothing.
+/// Ignores all progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,6 +1,4 @@
-//! The table of all data sets, and how to open one.
-//!
-//! A new data set is one file under `readers/` and one line in [`ENTRIES`].
+//! The table of built-in data sets, and opening them by name or path.
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
@@ -16,16 +14,16 @@ use crate::split;
 pub use crate::split::{SPLIT_OPTIONS, SplitBy};
 use std::path::Path;
 
-/// What the table says of a data set.
+/// The description of a built-in data set.
 #[derive(Debug)]
 pub struct Entry {
-    /// The name to ask for.
+    /// The name in a [`DataSpec`].
     pub name: &'static str,
-    /// One line on what it is.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// What its path must be, or `None` if it needs no file.
+    /// What its path refers to, or `None` if it needs no files.
     pub path: Option<&'static str>,
-    /// The options it knows, each with one line of help.
+    /// Its options, each with one line of help.
     pub options: &'static [(&'static str, &'static str)],
     /// How it is split into train and test.
     pub split: SplitBy,
@@ -202,7 +200,7 @@ pub static ENTRIES: &[Entry] = &[
 /// The entry with this name.
 ///
 /// # Errors
-/// If there is none, with the nearest name.
+/// If there is none; the error suggests the most similar name.
 pub fn entry(name: &str) -> Result<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
@@ -210,10 +208,19 @@ pub fn entry(name: &str) -> Result<&'static Entry> {
     })
 }
 
-/// Opens the data set that `spec` asks for.
+/// Opens a data set.
+///
+/// ```
+/// use unbraid_data::progress::Silent;
+/// use unbraid_data::{DataSpec, open};
+///
+/// let data = open(&DataSpec::named("shapes").with("positions", 16), &Silent)?;
+/// assert_eq!(data.len(), 3 * 6 * 40 * 16 * 16);
+/// # Ok::<(), unbraid_data::DataError>(())
+/// ```
 ///
 /// # Errors
-/// If there is no such data set or option, or its files are missing or damaged.
+/// If the name or an option is unknown, or if files are missing or damaged.
 pub fn open(spec: &DataSpec, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
     let entry = match (&spec.name, &spec.path) {
         (Some(name), _) => entry(name)?,
@@ -227,10 +234,10 @@ pub fn open(spec: &DataSpec, progress: &dyn Progress) -> Result<Box<dyn DataSet>
     plan.apply(data)
 }
 
-/// Checks what can be known without looking at any file: that a data set of this name exists and has these options.
+/// Checks a specification without reading any file: that the name is known and the data set has these options.
 ///
 /// # Errors
-/// If it does not.
+/// If the name or an option is unknown, or a path is given for a generated data set.
 pub fn check(spec: &DataSpec) -> Result<()> {
     spec.name.as_ref().map_or(Ok(()), |name| check_against(entry(name)?, spec))
 }
@@ -239,20 +246,17 @@ fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
     for option in spec.options.keys() {
         check_option(entry, option)?;
     }
-    match (entry.path, &spec.path) {
-        (None, Some(path)) => Err(DataError::value(
-            format!("path of data set `{}`", entry.name),
-            path.display(),
-            "no path: the data set is generated",
-        )),
-        _ => Ok(()),
+    if let (None, Some(path)) = (entry.path, &spec.path) {
+        let subject = format!("path of data set `{}`", entry.name);
+        return Err(DataError::value(subject, path.display(), "no path: the data set is generated"));
     }
+    Ok(())
 }
 
-/// Finds the data set that a path holds.
+/// Infers the type of the data set at a path.
 ///
 /// # Errors
-/// If the path does not exist or holds nothing known.
+/// If the path does not exist, or its type cannot be inferred.
 pub fn recognise(path: &Path) -> Result<&'static Entry> {
     std::fs::metadata(path).map_err(DataError::io(path, "open"))?;
     ENTRIES.iter().find(|entry| (entry.recognise)(path)).ok_or_else(|| {
@@ -274,7 +278,7 @@ fn check_option(entry: &Entry, option: &str) -> Result<()> {
     })
 }
 
-/// The candidate that `word` is most likely a misspelling of.
+/// The candidate most similar to `word`, if any is similar at all.
 fn nearest(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
     candidates
         .iter()

@@ -1,4 +1,4 @@
-//! A request to open one data set: typed access to its path and options, with errors that name them.
+//! The path and the options that a reader is called with: typed access, with errors that name the option.
 
 use crate::error::{DataError, Result};
 use crate::progress::Progress;
@@ -8,11 +8,11 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// What a reader gets to see.
+/// A request to open a data set, as its reader sees it.
 pub(crate) struct Request<'a> {
     entry: &'static Entry,
     spec: &'a DataSpec,
-    /// Where to show progress.
+    /// Receives progress.
     pub(crate) progress: &'a dyn Progress,
 }
 
@@ -35,10 +35,10 @@ impl<'a> Request<'a> {
         self.entry.name
     }
 
-    /// The path, for data sets that have one.
+    /// The path.
     ///
     /// # Errors
-    /// If none was given.
+    /// If the specification has none.
     pub(crate) fn path(&self) -> Result<&'a Path> {
         self.spec.path.as_deref().ok_or_else(|| {
             DataError::value(
@@ -65,7 +65,7 @@ impl<'a> Request<'a> {
     /// A whole number within a range.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the value is anything else.
     pub(crate) fn integer(
         &self,
         option: &str,
@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
     /// A number strictly between 0 and 1.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the value is anything else.
     pub(crate) fn fraction(&self, option: &str, default: f64) -> Result<f64> {
         match self.get(option) {
             None => Ok(default),
@@ -95,10 +95,10 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// true or false.
+    /// A truth value.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the value is anything else.
     pub(crate) fn boolean(&self, option: &str, default: bool) -> Result<bool> {
         match self.get(option) {
             None => Ok(default),
@@ -107,10 +107,10 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Text, if given.
+    /// A text, if the option is given.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the value is anything else.
     pub(crate) fn text(&self, option: &str) -> Result<Option<&'a str>> {
         match self.get(option) {
             None => Ok(None),
@@ -122,7 +122,7 @@ impl<'a> Request<'a> {
     /// One of a few words, each with its meaning; the first is the default.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the value is anything else.
     pub(crate) fn choice<T: Copy>(&self, option: &str, choices: &[(&str, T)]) -> Result<T> {
         let Some(value) = self.get(option) else { return Ok(choices[0].1) };
         let chosen =

@@ -1,4 +1,4 @@
-//! Which data set is meant: a name, perhaps a path, and options.
+//! The specification of a data set: a name, a path, or both, and options.
 
 use crate::error::{DataError, Result};
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The value of an option, as TOML has it.
+/// The value of an option, with the types of TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum OptionValue {
-    /// true or false
+    /// `true` or `false`.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Any number.
+    /// A floating-point number.
     Float(f64),
     /// Text.
     Text(String),
@@ -32,7 +32,7 @@ impl fmt::Display for OptionValue {
 }
 
 impl OptionValue {
-    /// A value as it is typed on a command line: quotes around text may be left out.
+    /// Parses a value from the command line, where text needs no quotes.
     fn parse(text: &str) -> Self {
         if let Ok(value) = text.parse() {
             Self::Boolean(value)
@@ -47,7 +47,7 @@ impl OptionValue {
     }
 }
 
-/// A data set as a user asks for it: the `[data]` table of a configuration, or one word on the command line.
+/// Specifies a data set, as the `[data]` table of a configuration or one argument on the command line does.
 ///
 /// ```
 /// use unbraid_data::DataSpec;
@@ -61,36 +61,36 @@ impl OptionValue {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataSpec {
-    /// The kind of data set; without it, it is recognised from the path.
+    /// The name of the data set; without it, the type is inferred from the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its file or directory, for those that have one.
+    /// The file or directory, for data sets that are read from files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Everything else; each data set says which options it knows.
+    /// The options; [`registry`](crate::registry) lists those of each data set.
     #[serde(flatten)]
     pub options: BTreeMap<String, OptionValue>,
 }
 
 impl DataSpec {
-    /// A data set by name alone.
+    /// A data set with this name.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..Self::default() }
     }
 
-    /// A data set by path alone.
+    /// A data set at this path, whose type is inferred.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: Some(path.into()), ..Self::default() }
     }
 
-    /// The same with a path.
+    /// Sets the path.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// The same with one more option, written as on the command line.
+    /// Sets an option. The value is parsed as on the command line.
     #[must_use]
     pub fn with(mut self, option: &str, value: impl ToString) -> Self {
         self.options.insert(option.to_owned(), OptionValue::parse(&value.to_string()));
@@ -101,7 +101,8 @@ impl DataSpec {
 impl std::str::FromStr for DataSpec {
     type Err = DataError;
 
-    /// `NAME`, `NAME(option=value, ...)` or a path. Anything with a path separator or an ending is a path.
+    /// Parses `NAME`, `NAME(option=value, ...)` or a path. Text that contains anything but ASCII letters, digits, `-` and
+    /// `_`, such as a `/` or a file extension, is a path.
     fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
         let malformed = |expected: &str| DataError::value("data set", format!("`{text}`"), expected);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_told_from_a_name() {
+    fn a_path_is_distinguished_from_a_name() {
         for path in ["./mnist", "a/b", "file.npz", "C:\\data", "odd name", "folder (copy)/x"] {
             assert_eq!(path.parse::<DataSpec>().unwrap(), DataSpec::at(path), "{path}");
         }
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_specification_is_refused() {
+    fn an_incomplete_specification_is_refused() {
         for text in ["shapes(orientations=10", "shapes(orientations)", ""] {
             assert!(text.parse::<DataSpec>().is_err(), "{text}");
         }

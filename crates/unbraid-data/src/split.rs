@@ -1,4 +1,4 @@
-//! Train and test parts of a data set, always the same ones for the same request.
+//! Deterministic splits into train and test.
 
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
@@ -8,7 +8,7 @@ use crate::request::Request;
 use rand::seq::SliceRandom;
 use std::fmt;
 
-/// Options that every data set understands (those with files of their own for train and test only the first).
+/// The options for splitting. Data sets with [`SplitBy::Files`] take the first one only.
 pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
     ("split", "all, train or test (default all; train where test images have their own files)"),
     ("train_fraction", "fraction of the images, or of the values of `split_by`, in train (default 0.8)"),
@@ -19,25 +19,25 @@ pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
     ("split_seed", "seed of the random split (default 0)"),
 ];
 
-/// How a data set is split unless the request says otherwise.
+/// How a data set is split by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBy {
-    /// At random, image by image.
+    /// At random, by image.
     Image,
-    /// By the values of this factor, in order.
+    /// By the values of this factor: the first values are train, the last are test.
     Factor(&'static str),
-    /// The files themselves say what is train and what is test; the reader sees to it.
+    /// By the files, which are separate for train and test.
     Files,
 }
 
-/// Which part of a data set is wanted.
+/// The part of a data set that was requested.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     part: Part,
     train_fraction: f64,
     by: Option<String>,
     seed: u64,
-    set: &'static str,
+    data_set: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ enum Part {
 }
 
 impl Plan {
-    /// Reads the options.
+    /// Reads the split options.
     pub(crate) fn from_request(request: &Request<'_>, default: SplitBy) -> Result<Self> {
         let default_factor = match default {
             SplitBy::Factor(factor) => Some(factor),
@@ -65,11 +65,11 @@ impl Plan {
             train_fraction: request.fraction("train_fraction", 0.8)?,
             by: request.text("split_by")?.or(default_factor).map(str::to_owned),
             seed: request.integer("split_seed", 0..=usize::MAX, 0)? as u64,
-            set: request.name(),
+            data_set: request.name(),
         })
     }
 
-    /// The wanted part of `data`.
+    /// The requested part of `data`.
     pub(crate) fn apply(&self, data: Box<dyn DataSet>) -> Result<Box<dyn DataSet>> {
         let wanted = match self.part {
             Part::All => return Ok(data),
@@ -84,10 +84,10 @@ impl Plan {
         Ok(Box::new(Subset { data, indices }))
     }
 
-    /// How many of `total` go to train: the nearest whole number, but at least one on each side.
+    /// How many of `total` go to train: rounded, but at least one for train and one for test.
     fn train_count(&self, total: usize, what: &str) -> Result<usize> {
         if total < 2 {
-            let subject = format!("split of data set `{}`", self.set);
+            let subject = format!("split of data set `{}`", self.data_set);
             return Err(DataError::value(subject, format!("{total} {what}"), "at least 2"));
         }
         Ok(((total as f64 * self.train_fraction).round() as usize).clamp(1, total - 1))
@@ -111,7 +111,7 @@ impl Plan {
                     format!("one of {}", names.join(", "))
                 },
             );
-            let subject = format!("option `split_by` of data set `{}`", self.set);
+            let subject = format!("option `split_by` of data set `{}`", self.data_set);
             return Err(DataError::value(subject, format!("\"{factor}\""), names));
         };
         let count = self.train_count(space.factors()[k].size, "values")?;
@@ -122,14 +122,14 @@ impl Plan {
         });
         let train: Vec<bool> = train.collect();
         if !train.contains(&true) || !train.contains(&false) {
-            let subject = format!("split of data set `{}` by `{factor}`", self.set);
+            let subject = format!("split of data set `{}` by `{factor}`", self.data_set);
             return Err(DataError::value(subject, "no images in one part", "images in train and in test"));
         }
         Ok(train)
     }
 }
 
-/// Some images of another data set.
+/// A subset of the images of another data set.
 struct Subset {
     data: Box<dyn DataSet>,
     indices: Vec<u32>,
@@ -162,7 +162,7 @@ impl DataSet for Subset {
         self.data.factors_of(self.indices[index] as usize, values);
     }
 
-    /// A part is never the full grid.
+    /// A proper subset is never a full grid.
     fn index_of(&self, _values: &[u32]) -> Option<usize> {
         None
     }

@@ -1,4 +1,4 @@
-//! The data set that most readers return: pixels and a table of factors.
+//! A data set made of stored pixels and a table of factors, which most readers return.
 
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
@@ -9,7 +9,21 @@ use crate::storage::Pixels;
 use crate::table::FactorTable;
 use std::fmt;
 
-/// Images that were read from somewhere.
+/// A data set whose pixels are in memory or in a file.
+///
+/// ```
+/// use unbraid_data::storage::{ByteImages, Pixels};
+/// use unbraid_data::{DataSet, Factor, FactorSpace, FactorTable, Fingerprint, ImageShape, StoredImages};
+///
+/// // Three grey images of 1 x 2 pixels, and one factor.
+/// let pixels = Pixels::Bytes(ByteImages::in_memory(2, vec![0, 0, 0, 255, 255, 255]));
+/// let space = FactorSpace::new(vec![Factor::new("white pixels", 3)]);
+/// let table = FactorTable::from_rows(space, vec![0, 1, 2])?;
+/// let recipe = Fingerprint::Recipe("three small images".to_owned());
+/// let data = StoredImages::new("small", ImageShape::new(1, 2, 1), pixels, Some(table), recipe);
+/// assert_eq!(data.index_of(&[1]), Some(1));
+/// # Ok::<(), unbraid_data::DataError>(())
+/// ```
 pub struct StoredImages {
     name: String,
     shape: ImageShape,
@@ -34,7 +48,7 @@ impl StoredImages {
     /// A data set of these pixels and factors.
     ///
     /// # Panics
-    /// If pixels and factors are not of the same number of images; readers check this with their own words first.
+    /// If pixels and factors have different numbers of images.
     pub fn new(
         name: impl Into<String>,
         shape: ImageShape,
@@ -43,18 +57,18 @@ impl StoredImages {
         fingerprint: Fingerprint,
     ) -> Self {
         if let Some(table) = &factors {
-            assert_eq!(table.len(), pixels.len(), "one row of factors for each image");
+            assert_eq!(table.len(), pixels.len(), "one row of factors per image");
         }
         Self { name: name.into(), shape, pixels, factors, fingerprint, image_names: Vec::new() }
     }
 
-    /// The same data set with a name for each image.
+    /// Sets the name of each image.
     ///
     /// # Panics
-    /// If there is not exactly one name for each image.
+    /// If the number of names is not the number of images.
     #[must_use]
     pub fn with_image_names(self, image_names: Vec<String>) -> Self {
-        assert_eq!(image_names.len(), self.pixels.len(), "one name for each image");
+        assert_eq!(image_names.len(), self.pixels.len(), "one name per image");
         Self { image_names, ..self }
     }
 }

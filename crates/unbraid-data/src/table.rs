@@ -1,10 +1,10 @@
-//! The factors of every image: the grid itself where it is full, else a table.
+//! The factor values of every image.
 
 use crate::error::{DataError, Result};
 use crate::factors::FactorSpace;
 use std::fmt;
 
-/// Which factors each image has.
+/// The factor values of every image. A full grid in order takes no memory; anything else is stored as a table.
 #[derive(Clone)]
 pub struct FactorTable {
     space: FactorSpace,
@@ -13,11 +13,11 @@ pub struct FactorTable {
 
 #[derive(Clone)]
 enum Rows {
-    /// Image `i` is grid point `i`; nothing needs to be stored.
+    /// Image `i` is grid point `i`.
     Grid,
     /// Every grid point occurs exactly once, in another order: `values` by image, `image` by grid point.
     Shuffled { values: Vec<u32>, image: Vec<u32> },
-    /// Any rows.
+    /// Any other rows.
     Listed { values: Vec<u32> },
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for FactorTable {
 }
 
 impl FactorTable {
-    /// The full grid, in order.
+    /// The full grid, in order: image `i` is grid point `i`.
     pub fn grid(space: FactorSpace) -> Self {
         Self { space, rows: Rows::Grid }
     }
@@ -71,7 +71,7 @@ impl FactorTable {
         &self.space
     }
 
-    /// The number of images, which for a full grid is the number of its points.
+    /// The number of images.
     pub fn len(&self) -> usize {
         match &self.rows {
             Rows::Grid => self.space.grid_len().unwrap_or(usize::MAX),
@@ -79,15 +79,15 @@ impl FactorTable {
         }
     }
 
-    /// Whether there is no image.
+    /// Whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Writes the factors of image `index`.
+    /// Writes the factor values of image `index` to `out`.
     ///
     /// # Panics
-    /// If `index` is out of range or `out` has the wrong length.
+    /// If `index` is out of range, or the length of `out` is not the number of factors.
     pub fn values_of(&self, index: usize, out: &mut [u32]) {
         match &self.rows {
             Rows::Grid => self.space.values_of(index, out),
@@ -97,7 +97,7 @@ impl FactorTable {
         }
     }
 
-    /// The image with these factors, where the grid is full.
+    /// The image with these factor values; `None` if a value is out of range or the table is not a full grid.
     pub fn index_of(&self, values: &[u32]) -> Option<usize> {
         match &self.rows {
             Rows::Grid => self.space.index_of(values),
@@ -106,7 +106,7 @@ impl FactorTable {
         }
     }
 
-    /// Bytes of main memory.
+    /// Bytes of main memory in use.
     pub fn memory(&self) -> usize {
         match &self.rows {
             Rows::Grid => 0,
@@ -126,7 +126,7 @@ fn outside(space: &FactorSpace, row: usize, values: &[u32]) -> DataError {
     DataError::value(subject, value, format!("a value below {}", factor.size))
 }
 
-/// The image at each grid point, or `None` if a point is missing or occurs twice.
+/// The image at each grid point, or `None` if a point is missing or occurs more than once.
 fn invert(space: &FactorSpace, values: &[u32]) -> Option<Vec<u32>> {
     const MISSING: u32 = u32::MAX;
     let mut image = vec![MISSING; values.len() / space.len()];
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_repeat_are_no_grid() {
+    fn repeated_rows_are_not_a_grid() {
         let table = FactorTable::from_rows(space(), vec![1, 1, 1, 1, 1, 0, 0, 0]).unwrap();
         assert_eq!(table.index_of(&[1, 0]), None);
         assert_eq!(table.len(), 4);

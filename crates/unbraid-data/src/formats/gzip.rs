@@ -1,4 +1,4 @@
-//! Files that may or may not be gzip-compressed; what they are follows from their first bytes, not from their names.
+//! Files that may be gzip-compressed, which is decided by their first bytes, not by their names.
 
 use super::npz::open_file;
 use crate::error::{DataError, Result};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Opens a file and inflates it on the way if it is compressed.
+/// Opens a file, and decompresses it while reading if it is compressed.
 ///
 /// # Errors
 /// If the file is missing, empty, a directory, or cannot be read.
@@ -26,7 +26,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
 }
 
 /// The error for a stream that could not be read. `refuse` makes it from what was found: an early end, which needs no
-/// cause, or damaged data, whose cause is `error`. `place` says where, such as " after 7 bytes".
+/// cause, or damaged data, whose cause is `error`. `place` is appended to that, such as " after 7 bytes".
 pub(crate) fn unreadable(
     error: io::Error,
     place: &str,

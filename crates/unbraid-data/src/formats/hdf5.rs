@@ -1,9 +1,9 @@
 //! HDF5: arrays by name, in slices of whole rows.
 //!
-//! The format itself is read by `hdf5-reader`. It bounds what a damaged file can make it allocate, and this module adds
-//! two fences. A panic inside it becomes an error: the format is large, and a parser that indexes once too often must
-//! not take a program down. And an array that the file is too small to hold, however well compressed, is refused before
-//! it is read, as missing parts of an array count as zeros and would be made up without end.
+//! The format is read by `hdf5-reader`, which limits how much a damaged file can make it allocate: 64 MiB per chunk and
+//! 256 MiB per slice, as configured here. This module adds two safeguards. A panic in the parser becomes an error. And an
+//! array that could not fit the file, however well compressed, is refused before it is read, as HDF5 fills the missing
+//! parts of an array with zeros.
 
 use super::npz::open_file;
 use crate::error::{DataError, Result};
@@ -13,13 +13,13 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Largest slice that is held in memory at once.
+/// The largest slice that is held in memory.
 const LARGEST_SLICE: usize = 256 << 20;
 /// h5py chooses chunks of at most 1 MiB; others choose larger ones.
 const LARGEST_CHUNK: usize = 64 << 20;
-/// Rows put together at once: enough for every core.
+/// Rows assembled at a time: enough for every core.
 const ROWS_PER_PIECE: usize = 256;
-/// Deflate, the filter in use, makes data at most 1032 times smaller.
+/// Deflate, the filter in use, compresses by a factor of at most 1032.
 const LARGEST_RATIO: u64 = 1100;
 
 /// An open file.
@@ -43,7 +43,7 @@ impl File {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let bytes = open_file(path)?.metadata().map_err(DataError::io(path, "read its size"))?.len();
         let options = OpenOptions::default()
-            // Every chunk is read once, so keeping them would only cost memory.
+            // Every chunk is read once, so caching them would only cost memory.
             .with_chunk_cache_bytes(0)
             .with_max_chunk_bytes(LARGEST_CHUNK)
             .with_max_read_bytes(LARGEST_SLICE);
@@ -56,7 +56,7 @@ impl File {
     /// Opens the array with this name.
     ///
     /// # Errors
-    /// If there is none, or its description is damaged or larger than the file can be.
+    /// If it is missing or damaged, or cannot fit the file.
     pub(crate) fn array(&self, name: &str) -> Result<Array> {
         let refuse = |found: String, expected: &str| {
             DataError::content(&self.path, format!("array `{name}`"), found, expected)
@@ -78,7 +78,7 @@ impl File {
     }
 }
 
-/// The types of elements that data sets have.
+/// The element types that data sets use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// Unsigned bytes.
@@ -117,7 +117,7 @@ impl fmt::Display for Element {
     }
 }
 
-/// An array whose elements are still to be read.
+/// An array whose elements have not been read yet.
 pub(crate) struct Array {
     path: PathBuf,
     name: String,
@@ -137,7 +137,7 @@ impl fmt::Debug for Array {
 }
 
 impl Array {
-    /// The length of each axis; the last index is the fastest.
+    /// The length of each axis; the last index varies fastest.
     pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
@@ -147,10 +147,10 @@ impl Array {
         DataError::content(&self.path, format!("array `{}`", self.name), found, expected)
     }
 
-    /// Checks the type, that there is at least one row, and the lengths of all axes after the first.
+    /// Checks the element type, that there is at least one row, and the lengths of all axes after the first.
     ///
     /// # Errors
-    /// If they are others.
+    /// If they differ.
     pub(crate) fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
         if self.element != element {
             return Err(self.refuse(self.element.to_string(), element.to_string()));
@@ -170,7 +170,7 @@ impl Array {
     /// If the file is damaged, or `take` refuses a piece.
     ///
     /// # Panics
-    /// If the elements are no bytes; see [`Array::expect`].
+    /// If the elements are not bytes; see [`Array::expect`].
     pub(crate) fn stream(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         assert_eq!(self.element, Element::Byte, "elements are checked before they are read");
         let rows = self.shape[0];
@@ -195,12 +195,12 @@ impl Array {
         self.refuse(format!("damaged data in rows {first} to {end}"), "readable elements").caused_by(cause)
     }
 
-    /// Streams the rows of an array that is stored in a complete grid of chunks, and returns how many that were; what
-    /// is stored otherwise is left to slices.
+    /// Streams the rows of an array that is stored in a complete grid of chunks, and returns how many; the caller reads
+    /// the rest in slices.
     ///
-    /// The chunks of Shapes3D hold thousands of images but few pixels of each. Slices would write every pixel to another
-    /// place of a large buffer; here all chunks of the same images are decoded first, then each image is put together
-    /// from them, which takes a tenth of the time.
+    /// The chunks of Shapes3D hold thousands of images but few pixels of each, so that slices would write every pixel to a
+    /// distant place of a large buffer. Decoding all chunks of the same images first, and then assembling each image from
+    /// them, takes a tenth of the time.
     fn stream_chunks(&self, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<usize> {
         let rows = self.shape[0];
         let Some(grid) = self.dataset.chunks().and_then(|chunk| Grid::new(&self.shape, &chunk)) else {
@@ -238,7 +238,7 @@ impl Array {
         Ok(rows)
     }
 
-    /// As many rows as a chunk has, so that each is decoded once, or a few times that, within what memory allows.
+    /// A multiple of the rows of a chunk, so that each chunk is decoded once, within the limit on memory.
     fn rows_per_slice(&self) -> usize {
         let row = self.shape[1..].iter().product::<usize>().max(1);
         let chunk =
@@ -255,7 +255,7 @@ impl Array {
     /// If the file is damaged, or the array is larger than 256 MiB.
     ///
     /// # Panics
-    /// If the elements are no floats; see [`Array::expect`].
+    /// If the elements are not floats; see [`Array::expect`].
     pub(crate) fn floats(&self) -> Result<Vec<f64>> {
         assert_eq!(self.element, Element::Double, "elements are checked before they are read");
         let array = guarded(|| self.dataset.read_array::<f64>())
@@ -264,18 +264,18 @@ impl Array {
     }
 }
 
-/// How an array of four axes is cut into chunks.
+/// How an array of four axes is divided into chunks.
 struct Grid {
     /// The lengths of the array's last three axes.
     inner: [usize; 3],
-    /// The lengths of a chunk; those at the upper edges stick out of the array.
+    /// The lengths of a chunk; chunks at the upper edges extend beyond the array.
     chunk: [usize; 4],
-    /// Where the chunks of the same rows begin along the last three axes, in the order of the index.
+    /// The start of each chunk of the same rows along the last three axes, in the order of the chunk index.
     origins: Vec<[usize; 3]>,
 }
 
 impl Grid {
-    /// `None` for other numbers of axes, and where the chunks of the same rows do not fit memory.
+    /// `None` for other numbers of axes, and if the chunks of the same rows do not fit memory.
     fn new(shape: &[usize], chunk: &[u32]) -> Option<Self> {
         let &[_, inner @ ..] = <&[usize; 4]>::try_from(shape).ok()?;
         let chunk = <[u32; 4]>::try_from(chunk).ok()?.map(|length| length as usize);
@@ -292,7 +292,7 @@ impl Grid {
         Some(Self { inner, chunk, origins: origins.collect() })
     }
 
-    /// Puts row `row` of these chunks together.
+    /// Assembles row `row` of these chunks.
     fn gather<'a>(&self, row: usize, chunks: impl Iterator<Item = &'a [u8]>, out: &mut [u8]) {
         let [_, columns, depths] = self.inner;
         let [_, height, width, depth] = self.chunk;

@@ -5,7 +5,7 @@ use crate::formats::gzip::{self, unreadable};
 use std::io::Read;
 use std::path::Path;
 
-/// The type code of unsigned bytes, the only one that images and labels use.
+/// The type code of unsigned bytes, which MNIST uses for images and labels.
 const UNSIGNED_BYTE: u8 = 0x08;
 
 /// An array of bytes.
@@ -13,14 +13,14 @@ const UNSIGNED_BYTE: u8 = 0x08;
 pub(crate) struct ByteArray {
     /// The length of each axis.
     pub(crate) shape: Vec<usize>,
-    /// The elements, the last axis fastest.
+    /// The elements; the last index varies fastest.
     pub(crate) bytes: Vec<u8>,
 }
 
 /// Reads an array of `axes` axes from a file, which may be compressed with gzip.
 ///
 /// # Errors
-/// If the file is missing, damaged, or something else.
+/// If the file is missing or damaged, or not such an array.
 pub(crate) fn read(path: &Path, axes: usize) -> Result<ByteArray> {
     parse(path, axes, gzip::open(path)?)
 }
@@ -48,7 +48,7 @@ fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
     let Some(total) = shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis)) else {
         return Err(header(format!("shape {shape:?}"), "a shape whose size does not overflow"));
     };
-    // Grows with what arrives: a header can promise anything. One byte more tells a file that is too long.
+    // The vector grows with the data, as the header may be wrong. One more byte shows that a file is too long.
     let mut bytes = Vec::new();
     let read = reader.take(total as u64 + 1).read_to_end(&mut bytes);
     let data =
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_promises_gigabytes_is_not_believed() {
+    fn a_header_that_claims_gigabytes_is_not_trusted() {
         let error = parse_bytes(&[0, 0, 8, 1, 255, 255, 255, 255, 1, 2], 1).unwrap_err();
         let expected = "test: data: found 2 bytes, expected 4294967295 bytes for shape [4294967295]";
         assert_eq!(chain(&error), expected);

@@ -1,12 +1,12 @@
 //! MATLAB's `.mat` files of level 5 (what MATLAB 5 to 7 and SciPy write): one numeric array, by name.
 //!
-//! A header of 128 bytes ends with a version and a mark of the byte order; elements follow, each a tag (type, length)
-//! and data padded to 8 bytes, or, if of at most 4 bytes, all in one 8-byte word. A variable is an element that holds
-//! four others (flags, dimensions, name, values), or a zlib stream of such an element. MATLAB stores values in the
-//! smallest type that holds them, whatever the class of the array.
+//! A header of 128 bytes ends with a version and a byte order mark. Elements follow, each a tag (type, length) and data
+//! padded to 8 bytes; data of at most 4 bytes is in the same 8-byte word as its tag. A variable is an element that
+//! contains four others (flags, dimensions, name, values), or a zlib stream of such an element. MATLAB stores values in
+//! the smallest type that fits, whatever the class of the array.
 //!
-//! Files are read as streams: what a tag claims is never allocated, and values are read only after the caller has
-//! seen, and can refuse, the shape.
+//! Files are read as streams. The length in a tag is not trusted, and the caller can check the shape before the values
+//! are read.
 
 use super::gzip::unreadable;
 use crate::error::{DataError, Result};
@@ -31,7 +31,7 @@ impl From<io::Error> for Fault {
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// Longer than any name or list of dimensions that MATLAB writes.
+/// Names and lists of dimensions written by MATLAB are shorter than this.
 const MAX_SMALL: u64 = 1024;
 /// The classes of numeric arrays: double, single, and integers of 8 to 64 bits.
 const NUMERIC: std::ops::RangeInclusive<u8> = 6..=15;
@@ -70,12 +70,12 @@ impl ByteOrder {
     }
 }
 
-/// The start of an element.
+/// The tag at the start of an element.
 #[derive(Clone, Copy, Debug)]
 struct Tag {
     kind: u32,
     bytes: u64,
-    /// Data that stands in the tag itself.
+    /// Data that is in the tag itself.
     small: Option<[u8; 4]>,
 }
 
@@ -104,7 +104,7 @@ impl Tag {
         Self::read(reader, order)?.ok_or_else(|| Fault::Read(io::ErrorKind::UnexpectedEof.into()))
     }
 
-    /// The data of a short element, with its padding read over.
+    /// The data of a short element; its padding is skipped.
     fn data(self, reader: &mut impl Read, what: &str) -> Result<Vec<u8>, Fault> {
         if let Some(data) = self.small {
             return Ok(data[..self.bytes as usize].to_vec());
@@ -153,7 +153,7 @@ impl Storage {
         }
     }
 
-    /// A value as a byte, or in words what else it is.
+    /// A value as a byte, or as text if it is not a byte.
     fn byte(self, value: &[u8], order: ByteOrder) -> Result<u8, String> {
         let mut bytes = [0; 8];
         bytes[..value.len()].copy_from_slice(value);
@@ -176,7 +176,7 @@ impl Storage {
     }
 }
 
-/// What a variable's header says.
+/// The header of a variable.
 #[derive(Clone, Debug)]
 struct Header {
     class: u8,
@@ -202,7 +202,7 @@ impl Header {
     }
 }
 
-/// A numeric array whose values are still to be read.
+/// A numeric array whose values have not been read yet.
 pub(crate) struct Array<'a> {
     path: PathBuf,
     header: Header,
@@ -220,10 +220,10 @@ impl std::fmt::Debug for Array<'_> {
 }
 
 impl<'a> Array<'a> {
-    /// Looks for a variable in the bytes of a file; `path` is for error messages.
+    /// Finds a variable in the bytes of a file; `path` is for error messages.
     ///
     /// # Errors
-    /// If there is no such variable, it is no array of real numbers, or the file is damaged.
+    /// If there is no such variable, it is not an array of real numbers, or the file is damaged.
     pub(crate) fn find(path: &Path, mut file: Box<dyn Read + 'a>, name: &str) -> Result<Self> {
         let damaged = |fault: Fault| {
             let refuse = |found| DataError::content(path, "file", found, "a whole MATLAB file of level 5");
@@ -289,7 +289,7 @@ impl<'a> Array<'a> {
     /// Checks the exact shape.
     ///
     /// # Errors
-    /// If the shape is another.
+    /// If the shape differs.
     pub(crate) fn expect_shape(&self, shape: &[usize]) -> Result<()> {
         if self.header.shape == shape {
             return Ok(());
@@ -297,10 +297,10 @@ impl<'a> Array<'a> {
         Err(self.refuse(format!("shape {:?}", self.header.shape), format!("shape {shape:?}")))
     }
 
-    /// All values, each of which must be a whole number from 0 to 255, in whatever type they are stored.
+    /// All values, which must be whole numbers from 0 to 255 but may be stored as any type.
     ///
     /// # Errors
-    /// If a value is something else, or the file is damaged.
+    /// If a value is anything else, or the file is damaged.
     pub(crate) fn bytes(mut self) -> Result<Vec<u8>> {
         let tag = match Tag::expect(&mut self.values, self.order) {
             Ok(tag) => tag,
@@ -336,7 +336,7 @@ impl<'a> Array<'a> {
                 left -= part as u64;
             }
         }
-        // Reading on to the end, past the padding, makes zlib compare its checksum.
+        // Reading to the end, past the padding, makes zlib verify its checksum.
         match io::copy(&mut self.values.by_ref().take(9), &mut io::sink()) {
             Ok(0..=8) => Ok(bytes),
             Ok(_) => Err(self.refuse("more data after the values", "the end of the array")),

@@ -1,7 +1,7 @@
-//! Parsers of the file formats that data sets come in. They know bytes and arrays, not images or factors.
+//! File formats: NumPy's `.npy` and `.npz`, and, for the readers of this crate, idx, NORB, MATLAB level 5 and HDF5.
 //!
-//! The parsers here are our own where the crates that exist trust the file too much: a header that promises gigabytes
-//! must never make us allocate them.
+//! The parsers do not trust headers: beyond a fixed-size buffer, memory grows with the data that arrives, not with the
+//! size that a header claims. HDF5 is read by another crate, within the limits given in the module `hdf5`.
 
 pub mod npy;
 pub mod npz;

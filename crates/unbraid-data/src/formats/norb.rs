@@ -1,7 +1,7 @@
 //! NORB's binary matrix format, plain or gzip-compressed.
 //!
-//! Little-endian: a magic number that says the type of the elements, the number of axes, their lengths, and the
-//! elements, last index fastest. At least three lengths are stored; with fewer axes the last ones mean nothing.
+//! Little-endian: a magic number for the element type, the number of axes, their lengths, and the elements; the last
+//! index varies fastest. At least three lengths are stored; with fewer axes the last ones have no meaning.
 
 use super::gzip::{self, unreadable};
 use crate::error::{DataError, Result};
@@ -9,10 +9,10 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// No published matrix has more than four.
+/// The published matrices have at most four.
 const MAX_AXES: usize = 8;
 
-/// The type of a matrix' elements.
+/// The element type of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// Unsigned bytes.
@@ -57,7 +57,7 @@ impl fmt::Display for Element {
     }
 }
 
-/// An open matrix: its header is known, its elements are still to be read.
+/// An open matrix: its header has been read, its elements have not.
 pub(crate) struct Matrix {
     path: PathBuf,
     element: Element,
@@ -85,7 +85,7 @@ impl Matrix {
         Self::read(path, gzip::open(path)?)
     }
 
-    /// Reads a header from bytes that are not compressed; `path` is for error messages.
+    /// Reads a header from uncompressed bytes; `path` is for error messages.
     ///
     /// # Errors
     /// If the header is damaged.
@@ -141,10 +141,10 @@ impl Matrix {
         DataError::content(&self.path, "matrix", found, expected)
     }
 
-    /// Checks the type and the lengths of all axes after the first.
+    /// Checks the element type and the lengths of all axes after the first.
     ///
     /// # Errors
-    /// If they are others.
+    /// If they differ.
     pub(crate) fn expect(&self, element: Element, inner: &[usize]) -> Result<()> {
         if self.element != element {
             return Err(self.refuse(self.element.to_string(), element.to_string()));
@@ -156,7 +156,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Streams the raw elements in pieces of at most `piece_bytes`, in order, then makes sure that the file ends there.
+    /// Streams the raw elements in order, in pieces of at most `piece_bytes`, and checks that the file ends there.
     ///
     /// # Errors
     /// If the file ends early or late, is damaged, or `take` refuses a piece.
@@ -178,7 +178,7 @@ impl Matrix {
             take(part)?;
             done += wanted;
         }
-        // Reading on to the end makes gzip compare its checksum.
+        // Reading to the end makes gzip verify its checksum.
         match io::copy(&mut self.elements.by_ref().take(1), &mut io::sink()) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.refuse("more bytes than its shape needs", format!("{} bytes", self.bytes))),
@@ -192,7 +192,7 @@ impl Matrix {
     /// As [`Matrix::stream`].
     ///
     /// # Panics
-    /// If the elements are no integers; see [`Matrix::expect`].
+    /// If the elements are not integers; see [`Matrix::expect`].
     pub(crate) fn integers(self) -> Result<Vec<i32>> {
         assert_eq!(self.element, Element::Integer, "elements are checked before they are read");
         let mut integers = Vec::new();
@@ -224,7 +224,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).chain(elements.iter().copied()).collect()
     }
 
-    /// Two axes, so the third stored length means nothing.
+    /// Two axes, so the third stored length has no meaning.
     #[test]
     fn a_matrix_of_bytes() {
         let file = bytes(&[0x1E3D_4C55, 2, 2, 3, 77], &[1, 2, 3, 4, 5, 6]);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_cannot_be_right() {
+    fn invalid_headers() {
         let cases: [(&[u32], &str); 6] = [
             (
                 &[0x1E3D_4C56, 1, 1, 1, 1],

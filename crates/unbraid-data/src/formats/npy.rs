@@ -1,7 +1,7 @@
-//! NumPy's `.npy` header: the type and shape of one array.
+//! The header of NumPy's `.npy`: the element type and the shape of an array.
 //!
 //! A file starts with `\x93NUMPY`, a version, the length of the header, and the header: a Python dictionary such as
-//! `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, padded with spaces and ended by a newline.
+//! `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, padded with spaces and terminated by a newline.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 const MAX_HEADER: usize = 65_536;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The type of an array's elements: NumPy's kind letter, the bytes of one element, and its byte order.
+/// The element type of an array: NumPy's kind letter, the bytes of one element, and the byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ElementType {
     /// `b`ool, `i`nteger, `u`nsigned, `f`loat, `U`nicode, byte `S`tring, `O`bject, ...
@@ -22,7 +22,7 @@ pub struct ElementType {
 }
 
 impl ElementType {
-    /// Little-endian elements of a kind.
+    /// A little-endian type, such as `little('f', 4)` for 32-bit floats.
     pub const fn little(kind: char, bytes: usize) -> Self {
         Self { kind, bytes, big_endian: false }
     }
@@ -58,29 +58,29 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// What a `.npy` header says.
+/// The content of a `.npy` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The elements' type.
+    /// The element type.
     pub element: ElementType,
-    /// Whether the first index is the fastest.
+    /// Whether the first index varies fastest.
     pub fortran_order: bool,
     /// The length of each axis.
     pub shape: Vec<usize>,
 }
 
 impl Header {
-    /// The number of elements, or `None` where that overflows.
+    /// The number of elements, or `None` if it overflows.
     pub fn len(&self) -> Option<usize> {
         self.shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis))
     }
 
-    /// Whether the array has no element.
+    /// Whether the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// Bytes of the whole array, or `None` where that overflows.
+    /// Bytes of the whole array, or `None` if the number overflows.
     pub fn bytes(&self) -> Option<usize> {
         self.len()?.checked_mul(self.element.bytes)
     }
@@ -88,12 +88,12 @@ impl Header {
     /// Reads a header and leaves the reader at the first element.
     ///
     /// # Errors
-    /// `InvalidData` with a reason if the bytes are no `.npy` header, `UnexpectedEof` if they end early.
+    /// `InvalidData` with a reason if the bytes are not a `.npy` header, `UnexpectedEof` if they end early.
     pub fn read(reader: &mut impl Read) -> io::Result<Self> {
         let mut start = [0; 8];
         reader.read_exact(&mut start)?;
         if &start[..6] != MAGIC {
-            return Err(invalid("the bytes \\x93NUMPY are missing at its start"));
+            return Err(invalid("it does not start with \\x93NUMPY"));
         }
         let length = match start[6] {
             1 => {
@@ -114,11 +114,10 @@ impl Header {
         let mut text = vec![0; length];
         reader.read_exact(&mut text)?;
         let text = std::str::from_utf8(&text).map_err(|_| invalid("its header is not text"))?;
-        Self::parse(text)
-            .ok_or_else(|| invalid(format!("its header cannot be understood: {}", text.trim_end())))
+        Self::parse(text).ok_or_else(|| invalid(format!("its header cannot be parsed: {}", text.trim_end())))
     }
 
-    /// Parses the dictionary. Keys may come in any order; anything but the three known keys is refused.
+    /// Parses the dictionary. Keys may be in any order; unknown keys are refused.
     fn parse(text: &str) -> Option<Self> {
         let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim_start();
         let (mut element, mut fortran_order, mut shape) = (None, None, None);
@@ -154,7 +153,7 @@ impl Header {
         Some(Self { element: element?, fortran_order: fortran_order?, shape: shape? })
     }
 
-    /// Writes the header as NumPy does: version 1, padded so that the elements start at a multiple of 64 bytes.
+    /// Writes the header like NumPy: version 1, padded so that the elements start at a multiple of 64 bytes.
     ///
     /// # Errors
     /// If the writer fails.

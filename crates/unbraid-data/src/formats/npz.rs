@@ -1,7 +1,7 @@
 //! NumPy's `.npz`: a zip archive of `.npy` arrays.
 //!
-//! Arrays are read as streams, so that 3 GB of pixels can be packed while they are inflated. Memory grows with the
-//! bytes that really arrive, never with what a header claims.
+//! Arrays are read as streams, so that 3 GB of pixels can be packed while they are decompressed. Beyond a buffer of
+//! 1 MiB, memory grows with the bytes that arrive, not with the size that a header claims.
 
 use super::npy::{ElementType, Header};
 use crate::error::{DataError, Result};
@@ -15,6 +15,24 @@ use zip::result::ZipError;
 const PIECE: usize = 1 << 20;
 
 /// An open `.npz` file.
+///
+/// ```
+/// use std::fs::File;
+/// use unbraid_data::formats::npz::Npz;
+/// use unbraid_data::formats::npz_writer::NpzWriter;
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("numbers.npz");
+///
+/// let mut archive = NpzWriter::new(File::create(&path)?);
+/// archive.floats("numbers", &[2, 2], [0.5, 1.0, 1.5, 2.0].into_iter())?;
+/// archive.finish()?;
+///
+/// let mut archive = Npz::open(&path)?;
+/// let numbers = archive.array("numbers")?;
+/// assert_eq!(numbers.header().shape, [2, 2]);
+/// assert_eq!(numbers.floats()?, [0.5, 1.0, 1.5, 2.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Npz {
     path: PathBuf,
@@ -25,7 +43,7 @@ impl Npz {
     /// Opens an archive and reads its list of arrays.
     ///
     /// # Errors
-    /// If the file is missing, a directory, or no zip archive.
+    /// If the file is missing, a directory, or not a zip archive.
     pub fn open(path: &Path) -> Result<Self> {
         let file = open_file(path)?;
         let archive =
@@ -41,7 +59,7 @@ impl Npz {
         Ok(Self { path: path.to_owned(), archive })
     }
 
-    /// The names of the arrays, without their `.npy` ending.
+    /// The names of the arrays, without the extension `.npy`.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .archive
@@ -77,14 +95,14 @@ impl Npz {
                 cause => refusal.caused_by(cause),
             }
         })?;
-        // An entry that is stored, not deflated, can later be read in place.
+        // An entry that is not compressed can be read in place later.
         let stored_at =
             (entry.compression() == zip::CompressionMethod::Stored).then(|| entry.data_start()).flatten();
         ArrayReader::new(&self.path, name, Box::new(entry), stored_at)
     }
 }
 
-/// Opens a file for reading, with a clear word where the path is a directory.
+/// Opens a file that must be neither a directory nor empty.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
     let file = File::open(path).map_err(DataError::io(path, "open"))?;
     let metadata = file.metadata().map_err(DataError::io(path, "read its size"))?;
@@ -97,7 +115,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// One array of an archive: its header is known, its elements are still to be read.
+/// An array of an archive: its header has been read, its elements have not.
 pub struct ArrayReader<'a> {
     path: PathBuf,
     name: String,
@@ -125,7 +143,7 @@ impl<'a> ArrayReader<'a> {
         Ok(reader)
     }
 
-    /// The array's type and shape.
+    /// The element type and the shape.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -135,19 +153,19 @@ impl<'a> ArrayReader<'a> {
         DataError::content(&self.path, format!("array `{}`", self.name), found, expected)
     }
 
-    /// Makes errors about this array after its elements were consumed.
+    /// Makes errors about this array after `self` has been consumed.
     pub(crate) fn refusal(&self) -> impl Fn(String, &str) -> DataError + use<> {
         let (path, subject) = (self.path.clone(), format!("array `{}`", self.name));
         move |found, expected| DataError::content(&path, subject.clone(), found, expected)
     }
 
-    /// The position in the file of the first element, if the archive stores the array as it is.
+    /// The offset of the first element in the file, if the array is stored uncompressed.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub(crate) fn stored_offset(&self) -> Result<Option<u64>> {
         let Some(start) = self.stored_at else { return Ok(None) };
-        // The header's length follows from reading it again: it is not kept.
+        // The length of the header was not kept, so the header is read again.
         let mut file = open_file(&self.path)?;
         file.seek(SeekFrom::Start(start)).map_err(DataError::io(&self.path, "seek"))?;
         Header::read(&mut file).map_err(DataError::io(&self.path, "read a header"))?;
@@ -157,7 +175,7 @@ impl<'a> ArrayReader<'a> {
     /// Checks the number of axes.
     ///
     /// # Errors
-    /// If there is another number of axes.
+    /// If the number differs.
     pub fn expect_axes(&self, axes: usize) -> Result<()> {
         if self.header.shape.len() == axes {
             return Ok(());
@@ -168,7 +186,7 @@ impl<'a> ArrayReader<'a> {
     /// Checks the exact shape.
     ///
     /// # Errors
-    /// If the shape is another.
+    /// If the shape differs.
     pub fn expect_shape(&self, shape: &[usize]) -> Result<()> {
         if self.header.shape == shape {
             return Ok(());
@@ -176,7 +194,7 @@ impl<'a> ArrayReader<'a> {
         Err(self.refuse(format!("shape {:?}", self.header.shape), format!("shape {shape:?}")))
     }
 
-    /// Checks that elements are unsigned bytes in C order, as pixels are.
+    /// Checks that the elements are unsigned bytes in C order.
     ///
     /// # Errors
     /// If they are not.
@@ -194,10 +212,10 @@ impl<'a> ArrayReader<'a> {
         Ok(())
     }
 
-    /// Streams the raw elements in pieces, in order, then makes sure that nothing is missing.
+    /// Streams the raw elements in order, in pieces, and checks that the array is complete.
     ///
     /// # Errors
-    /// If the file ends early, its checksum is wrong, or `take` refuses a piece.
+    /// If the file ends early, the checksum is wrong, or `take` fails.
     pub fn stream(mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let total = self.header.bytes().unwrap_or(usize::MAX);
         let mut piece = vec![0; PIECE.min(total)];
@@ -211,7 +229,7 @@ impl<'a> ArrayReader<'a> {
             take(part)?;
             done += wanted;
         }
-        // Reading on to the end makes the archive compare its checksum.
+        // Reading to the end makes the archive verify its checksum.
         match self.elements.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.refuse("more bytes than its shape needs", format!("{total} bytes"))),
@@ -241,10 +259,10 @@ impl<'a> ArrayReader<'a> {
         Ok(bytes)
     }
 
-    /// All elements as integers; floats are taken where they are whole.
+    /// All elements as integers. Floats are accepted if they are whole numbers.
     ///
     /// # Errors
-    /// If the type holds no integers or an element is not whole, and as [`ArrayReader::stream`].
+    /// If the elements are not numbers, or one is not a whole number, and as [`ArrayReader::stream`].
     pub fn integers(self) -> Result<Vec<i64>> {
         self.expect_c_order()?;
         let element = self.header.element;
@@ -263,7 +281,7 @@ impl<'a> ArrayReader<'a> {
             })?,
             'f' => {
                 for value in self.floats()? {
-                    // Every float beyond 2^53 is whole but few integers there are floats.
+                    // Beyond 2^53 every float is whole, but most integers are not floats.
                     if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_992.0 || value.is_nan() {
                         return Err(not_whole(value.to_string()));
                     }
@@ -278,7 +296,7 @@ impl<'a> ArrayReader<'a> {
     /// All elements as floats.
     ///
     /// # Errors
-    /// If the type is no number, and as [`ArrayReader::stream`].
+    /// If the elements are not numbers, and as [`ArrayReader::stream`].
     pub fn floats(self) -> Result<Vec<f64>> {
         self.expect_c_order()?;
         let element = self.header.element;
@@ -297,7 +315,7 @@ impl<'a> ArrayReader<'a> {
     /// All elements as text, from NumPy's unicode or byte strings.
     ///
     /// # Errors
-    /// If the elements are no strings, and as [`ArrayReader::stream`].
+    /// If the elements are not strings, and as [`ArrayReader::stream`].
     pub fn strings(self) -> Result<Vec<String>> {
         self.expect_c_order()?;
         let element = self.header.element;

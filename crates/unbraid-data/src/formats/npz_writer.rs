@@ -1,4 +1,4 @@
-//! Writes NumPy's `.npz`, array by array, as a stream.
+//! Writing NumPy's `.npz` as a stream, array by array.
 
 use super::npy::{ElementType, Header};
 use std::io::{self, Seek, Write};
@@ -6,7 +6,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// An archive in the making. The same arrays give the same bytes: no time stamp is stored.
+/// Writes an archive. The same arrays always give the same bytes, as no time stamp is stored.
 pub struct NpzWriter<W: Write + Seek> {
     zip: ZipWriter<W>,
 }
@@ -17,7 +17,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         Self { zip: ZipWriter::new(writer) }
     }
 
-    /// Starts an array; its elements are then written through the returned writer, in C order and little-endian.
+    /// Starts an array, whose elements are then written to the returned writer, in C order and little-endian.
     ///
     /// # Errors
     /// If the writer fails.
@@ -31,7 +31,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         let large = header.bytes().is_none_or(|bytes| bytes as u64 > u64::from(u32::MAX) / 2);
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
-            // Level 1 is several times faster than 6 and, on images of a few shapes, about as small.
+            // Level 1 is several times faster than level 6, and simple images become about as small.
             .compression_level(Some(1))
             .large_file(large);
         self.zip.start_file(format!("{name}.npy"), options).map_err(io_error)?;
@@ -39,7 +39,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         Ok(&mut self.zip)
     }
 
-    /// An array of 64-bit integers.
+    /// Writes an array of 64-bit integers.
     ///
     /// # Errors
     /// If the writer fails.
@@ -53,7 +53,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         write_all(out, values.map(i64::to_le_bytes))
     }
 
-    /// An array of 64-bit floats.
+    /// Writes an array of 64-bit floats.
     ///
     /// # Errors
     /// If the writer fails.
@@ -67,7 +67,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         write_all(out, values.map(f64::to_le_bytes))
     }
 
-    /// A list of texts, as NumPy's fixed-width unicode.
+    /// Writes a list of texts, as NumPy's fixed-width unicode.
     ///
     /// # Errors
     /// If the writer fails.

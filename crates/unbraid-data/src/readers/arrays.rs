@@ -1,7 +1,8 @@
 //! A generic `.npz`: `images`, and optionally `factors` and `factor_names`.
 //!
-//! `images` are bytes or floats, NHWC, NCHW or NHW. Bytes are divided by 255, unless none is larger than 1: then they
-//! are taken for black and white. Floats must lie in \[0, 1\]. `factors` (n, K) are class numbers from 0 on.
+//! `images` are bytes or floats in the order NHWC, NCHW or NHW. Bytes are divided by 255; if none is larger than 1, they
+//! are black and white and used as they are. Floats must be in \[0, 1\]. `factors` (n, K) are class numbers, starting
+//! at 0.
 
 use crate::cache::{self, Keep, LARGEST_IN_MEMORY};
 use crate::dataset::{DataSet, ImageShape};
@@ -18,10 +19,10 @@ use std::path::Path;
 pub(crate) const LAYOUT: (&str, &str) =
     ("layout", "order of the axes of `images`: auto (default), nhwc or nchw");
 
-/// More classes than this in one factor are a mistake, such as identifiers instead of classes.
+/// A factor with more classes is probably a column of identifiers.
 const MOST_CLASSES: i64 = 1_000_000;
 
-/// Whether an archive has an array `images`.
+/// Whether the archive has an array `images`.
 pub(crate) fn recognise(path: &Path) -> bool {
     Npz::open(path).is_ok_and(|npz| npz.contains("images"))
 }
@@ -81,7 +82,7 @@ impl Layout {
         Ok((len, Self { shape: ImageShape::new(height, width, channels), order }))
     }
 
-    /// Rearranges one image from the file's order to rows, columns, channels.
+    /// Rearranges one image from the order in the file to rows, columns, channels.
     fn arrange<T: Copy>(self, image: &[T], out: &mut Vec<T>) {
         if self.order == Order::Nhwc || self.shape.channels == 1 {
             out.extend_from_slice(image);

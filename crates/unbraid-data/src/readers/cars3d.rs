@@ -1,8 +1,8 @@
 //! Cars3D: rendered cars from 4 elevations and 24 azimuths (Reed et al., 2015).
 //!
-//! One MATLAB file for each car, with the array `im` of 128 x 128 x 3 pixels, 24 azimuths and 4 elevations; in a
-//! directory or still in `nips2015-analogy-data.tar.gz`. The order of the cars is that of `list.txt` beside them, which
-//! names them without their ending; without it, that of their sorted file names. Images are shrunk to 64 x 64.
+//! There is one MATLAB file per car, with the array `im` of 128 x 128 x 3 pixels, 24 azimuths and 4 elevations, in a
+//! directory or in `nips2015-analogy-data.tar.gz`. The cars are in the order of `list.txt` in the same directory, which
+//! lists them without their file extension; without it, they are sorted by file name. Images are shrunk to 64 x 64.
 
 use super::lanczos::Lanczos;
 use crate::cache::{self, Keep, Sink};
@@ -28,14 +28,13 @@ const AZIMUTHS: usize = 24;
 const VIEWS: usize = ELEVATIONS * AZIMUTHS;
 const SIZE_BEFORE: usize = 128;
 const SIZE: usize = 64;
-/// Where the cars may be below the path; the deepest place first, as another data set's `shapes48.mat` is in `data`.
+/// Where the cars may be below the path; the deepest first, as `data` has the file `shapes48.mat` of another data set.
 const PLACES: [&str; 4] = ["nips2015-analogy-data/data/cars", "data/cars", "cars", ""];
 const LIST: &str = "list.txt";
 /// The published list has 183 lines of 12 characters.
 const LONGEST_LIST: u64 = 1 << 20;
 
-/// Whether a directory holds MATLAB files of level 5 and nothing says that they are others, or the archive has the
-/// published name.
+/// Whether a directory holds MATLAB files of level 5, or an archive has the published name.
 pub(crate) fn recognise(path: &Path) -> bool {
     if path.is_dir() {
         return Cars::in_directory(path).is_ok_and(|cars| {
@@ -53,10 +52,10 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     Ok(Box::new(read(request.path()?, request.progress)?))
 }
 
-/// Reads the cars below a directory, or in an archive.
+/// Reads the cars in a directory or an archive.
 ///
 /// # Errors
-/// If there is no car, one is missing or damaged, or has another shape.
+/// If there are no cars, or one is missing, damaged or of another shape.
 pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     let metadata = fs::metadata(path).map_err(DataError::io(path, "open"))?;
     let cars = if metadata.is_dir() { Cars::in_directory(path)? } else { Cars::in_archive(path)? };
@@ -80,7 +79,7 @@ struct Cars {
     /// The directory, or the archive itself.
     place: PathBuf,
     archived: bool,
-    /// Without their ending.
+    /// Without file extension.
     names: Vec<String>,
 }
 
@@ -128,7 +127,7 @@ impl Cars {
         self.place.join(format!("{name}.mat"))
     }
 
-    /// What the content of the data set depends on.
+    /// All files that the content of the data set depends on.
     fn files(&self) -> Vec<PathBuf> {
         if self.archived {
             return vec![self.place.clone()];
@@ -136,8 +135,8 @@ impl Cars {
         self.names.iter().map(|name| self.file(name)).collect()
     }
 
-    /// Hands every car to `take` as its place in the order, the path for messages, and the bytes of its file. They come
-    /// in whatever order they are stored in.
+    /// Calls `take` for every car with its index, its path for messages, and the bytes of its file, in the order in which
+    /// they are stored.
     fn each(&self, mut take: impl FnMut(usize, &Path, &mut dyn Read) -> Result<()>) -> Result<()> {
         if !self.archived {
             for (object, name) in self.names.iter().enumerate() {
@@ -157,7 +156,7 @@ impl Cars {
     }
 }
 
-/// Walks through a tar archive, compressed or not.
+/// Calls `take` for every file of a tar archive, compressed or not.
 fn each_entry(path: &Path, mut take: impl FnMut(&Path, &mut dyn Read) -> Result<()>) -> Result<()> {
     let damaged = |error: io::Error| {
         gzip::unreadable(error, "", |found| {
@@ -175,13 +174,13 @@ fn each_entry(path: &Path, mut take: impl FnMut(&Path, &mut dyn Read) -> Result<
     Ok(())
 }
 
-/// The name of the car that an archive's entry is, if it is one.
+/// The name of the car if an entry of the archive is one.
 fn archived_car(entry: &Path) -> Option<String> {
     let place = entry.parent()?.file_name()?;
     car_name(entry).filter(|_| place == "cars")
 }
 
-/// A file name without `.mat`; hidden files, which some systems add to archives, are no cars.
+/// A file name without `.mat`; `None` for other files, and for hidden ones, which some systems add to archives.
 fn car_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.strip_suffix(".mat")?;
     (!name.is_empty() && !name.starts_with('.')).then(|| name.to_owned())
@@ -197,7 +196,7 @@ fn read_list(path: &Path, reader: &mut dyn Read) -> Result<Vec<String>> {
     Ok(names.map(|name| name.strip_suffix(".mat").unwrap_or(name).to_owned()).collect())
 }
 
-/// The cars of the list, all of which must be there, once; without a list, those found, sorted.
+/// The cars of the list, each of which must exist and be listed once; without a list, the cars found, sorted.
 fn ordered(path: &Path, mut found: BTreeSet<String>, list: Option<Vec<String>>) -> Result<Vec<String>> {
     let Some(list) = list else { return Ok(found.into_iter().collect()) };
     for name in &list {
@@ -212,7 +211,7 @@ fn ordered(path: &Path, mut found: BTreeSet<String>, list: Option<Vec<String>>) 
     Ok(list)
 }
 
-/// Shrinks the images of all cars, then hands them on by elevation, azimuth, car.
+/// Shrinks the images of all cars and passes them on in the order of elevation, azimuth, car.
 fn decode(cars: &Cars, progress: &dyn Progress, sink: &mut Sink<'_>) -> Result<()> {
     let filter = Lanczos::new(SIZE_BEFORE, SIZE, 3);
     let values = filter.values_after();
@@ -235,7 +234,7 @@ fn decode(cars: &Cars, progress: &dyn Progress, sink: &mut Sink<'_>) -> Result<(
         Ok(())
     })?;
     progress.finish();
-    // The slowest index of `im` is elevation, then azimuth.
+    // In `im` the elevation varies slowest, then the azimuth.
     for view in 0..VIEWS {
         for (images, name) in shrunk.iter().zip(&cars.names) {
             let image = images.get(view * values..(view + 1) * values).ok_or_else(|| {

@@ -1,9 +1,9 @@
 //! Coloured, noisy and scream variants of black and white images (Locatello et al., 2019).
 //!
-//! Every access draws new noise from the caller's stream; the nuisance is not a factor.
-//! * colour: white becomes one colour, each channel uniform in \[0.5, 1\].
-//! * noisy: every black pixel and channel is uniform in \[0, 1\]; white stays white.
-//! * scream: a random patch of a painting is the background, shifted half way to a random colour; the shape inverts it.
+//! Every access draws new noise from the stream of the caller; the noise is not a factor.
+//! * colour: white becomes a random colour, each channel uniform in \[0.5, 1\].
+//! * noisy: every channel of a black pixel is uniform in \[0, 1\]; white stays white.
+//! * scream: the background is a random patch of a painting, averaged with a random colour; the shape is its inverse.
 
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
@@ -15,14 +15,14 @@ use image::imageops::FilterType;
 use rand::RngExt;
 use std::path::{Path, PathBuf};
 
-/// What is done to the black and white image.
+/// How the black and white image is changed.
 #[derive(Debug)]
 pub(crate) enum Variant {
-    /// A random colour for white.
+    /// White becomes a random colour.
     Colour,
-    /// Random background pixels.
+    /// The background becomes noise.
     Noisy,
-    /// Patches of a picture as background.
+    /// The background becomes a patch of a picture.
     Scream(Picture),
 }
 
@@ -47,14 +47,14 @@ pub(crate) struct Picture {
     rgb: Vec<u8>,
 }
 
-/// The painting is first shrunk to fit this size (width, height), as published.
+/// The painting is first shrunk to fit this width and height, as published.
 const SCREAM_SIZE: (u32, u32) = (350, 274);
 
 impl Picture {
-    /// Reads a PNG or JPEG and shrinks it to fit 350 x 274, its aspect kept.
+    /// Reads a PNG or JPEG and shrinks it to fit 350 x 274, keeping its aspect ratio.
     ///
     /// # Errors
-    /// If the file is no image, or too small for patches of `patch` pixels.
+    /// If the file is not an image, or is smaller than `patch`.
     pub(crate) fn read(path: &Path, patch: ImageShape) -> Result<Self> {
         let picture = super::folder::decode(path)?.into_rgb8();
         let (width, height) = picture.dimensions();
@@ -86,7 +86,7 @@ pub(crate) struct Decorated {
 pub(crate) const VARIANT: (&str, &str) = ("variant", "plain (default), colour, noisy or scream");
 pub(crate) const PICTURE: (&str, &str) = ("picture", "image file for the backgrounds of the scream variant");
 
-/// Applies the variant that a request asks for, by its name (`colour-dsprites`) or its option.
+/// Applies the variant of a request, which is part of the name (`colour-dsprites`) or an option.
 pub(crate) fn decorate(data: Box<dyn DataSet>, request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let prefix = request.name().split_once('-').map(|(prefix, _)| prefix);
     let kind = match KINDS.iter().find(|(word, _)| Some(*word) == prefix) {
@@ -151,7 +151,7 @@ impl DataSet for Decorated {
 
     fn write_image(&self, index: usize, noise: Lane, pixels: &mut [f32]) -> Result<()> {
         let grey = self.data.shape();
-        assert_eq!(pixels.len(), 3 * grey.values(), "room for exactly one image");
+        assert_eq!(pixels.len(), 3 * grey.values(), "`pixels` holds one image");
         self.data.write_image(index, noise, &mut pixels[..grey.values()])?;
         let mut generator = noise.generator();
         match &self.variant {
@@ -197,8 +197,8 @@ impl DataSet for Decorated {
     }
 }
 
-/// Replaces the grey image in the first third of `pixels` by RGB in all of it, from the last pixel to the first, so
-/// that no pixel is overwritten before it is read.
+/// Turns the grey image in the first third of `pixels` into an RGB image, from the last pixel to the first, so that no
+/// pixel is overwritten before it is read.
 fn spread(pixels: &mut [f32], mut rgb_of: impl FnMut(usize, f32) -> [f32; 3]) {
     for pixel in (0..pixels.len() / 3).rev() {
         let rgb = rgb_of(pixel, pixels[pixel]);

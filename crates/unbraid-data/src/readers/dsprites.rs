@@ -1,8 +1,8 @@
 //! dSprites: 737,280 black and white images of one shape, made from five factors (Matthey et al., 2017).
 //!
 //! The published `.npz` has `imgs` (n, 64, 64) and `latents_classes` (n, 6): colour, shape, scale, orientation, x, y.
-//! Colour has a single value and is dropped. Subsets come with five columns, without colour. The pickled `metadata` is
-//! never read: what it says is known.
+//! Colour has a single value and is dropped. Subsets have five columns, without colour. The pickled `metadata` is not
+//! read.
 
 use super::decorated;
 use crate::dataset::{DataSet, ImageShape};
@@ -31,7 +31,7 @@ pub(crate) fn factors(sizes: [usize; 5]) -> Vec<Factor> {
     std::iter::once(shape).chain(others).collect()
 }
 
-/// Whether the archive has dSprites' arrays.
+/// Whether the archive has the arrays of dSprites.
 pub(crate) fn recognise(path: &Path) -> bool {
     Npz::open(path).is_ok_and(|npz| npz.contains("imgs") && npz.contains("latents_classes"))
 }
@@ -87,7 +87,7 @@ fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<Bit
     let refuse = images.refusal();
     let mut packed = BitImages::new(64 * 64);
     progress.start("Reading dSprites", len as u64);
-    // A piece of the stream is 2^20 bytes, hence 256 whole images.
+    // A piece of the stream has 2^20 bytes, which are 256 whole images.
     images.stream(|piece| {
         packed
             .push(piece)
@@ -99,8 +99,8 @@ fn read_images(npz: &mut Npz, len: usize, progress: &dyn Progress) -> Result<Bit
     Ok(packed)
 }
 
-/// Turns rows of classes into a table. Six columns mean the published grid; with five, a subset may have renumbered its
-/// classes, so the grid is as large as the largest class says, up to the published one.
+/// Turns rows of classes into a table. Files with six columns have the published grid. Those with five are subsets that
+/// may have renumbered their classes, so the size of each factor follows from its largest class.
 fn table(path: &Path, rows: &[i64], columns: usize) -> Result<FactorTable> {
     let mut sizes = SIZES;
     if columns == 5 {

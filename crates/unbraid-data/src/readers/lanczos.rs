@@ -1,14 +1,14 @@
-//! Shrinks 8-bit images with a Lanczos filter, to the bit as Pillow does.
+//! Shrinks 8-bit images with a Lanczos filter, with the same result as Pillow, bit for bit.
 //!
-//! smallNORB and Cars3D are always used at 64 x 64, shrunk by Pillow; with another filter, numbers computed here would
-//! not compare with published ones. Pillow rounds to 8 bits between its two passes (first along rows, then along
-//! columns) and works in fixed point, and so does this.
+//! Published results on smallNORB and Cars3D use images of 64 x 64 that were shrunk with Pillow; with another filter,
+//! our numbers would not be comparable. Like Pillow, this filter uses fixed-point arithmetic and rounds to 8 bits between
+//! its two passes (first along rows, then along columns).
 
 use std::f64::consts::PI;
 
 /// Half the width of the filter, in pixels of the smaller image.
 const LOBES: f64 = 3.0;
-/// Fraction bits of a weight: a product with 8 bits, and two more for what sums overshoot, fit 32 bits.
+/// Fraction bits of a weight: 32 bits less 8 for the pixel and 2 for sums that exceed its range.
 const FRACTION: u32 = 32 - 8 - 2;
 
 /// A filter that shrinks square images from one size to another.
@@ -17,7 +17,7 @@ pub(crate) struct Lanczos {
     from: usize,
     to: usize,
     channels: usize,
-    /// For each pixel of the result, the first source pixel and the weights from there on.
+    /// For each pixel of the result, the first source pixel and the weights from there.
     taps: Vec<(usize, Vec<i32>)>,
 }
 
@@ -92,7 +92,7 @@ fn sinc(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Weights sum to one, so an image of one value stays as it is. Equality with Pillow is tested on its own output,
+    /// Weights sum to one, so a uniform image does not change. The result is compared with Pillow's
     /// in `tests/data/smallnorb.rs` and `tests/data/cars3d.rs`.
     #[test]
     fn a_uniform_image_stays_uniform() {

@@ -1,7 +1,7 @@
 //! MNIST (LeCun et al., 1998) and FashionMNIST (Xiao et al., 2017): 28 x 28 grey images in idx files.
 //!
-//! Networks that halve the image want 32 pixels, so images are resized (bilinearly, as the public implementations do)
-//! or padded unless the request says otherwise.
+//! Networks that halve the image several times need 32 pixels per side, so images are resized by default (bilinearly,
+//! like in the public implementations), or padded.
 
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 const GARMENTS: [&str; 10] =
     ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"];
 const CLASSES: u8 = 10;
-/// The side that networks want.
+/// Height and width after resizing or padding.
 const FULL_SIDE: u32 = 32;
 
 pub(crate) const FIT: (&str, &str) =
     ("fit", "resize (default): to 32 x 32; pad: to 32 x 32 with zeros; none: leave 28 x 28");
 
-/// How images become 32 x 32.
+/// How images are made 32 x 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     Resize,
@@ -35,12 +35,12 @@ enum Fit {
     None,
 }
 
-/// Whether a directory has MNIST's training images.
+/// Whether a directory has the training images of MNIST.
 pub(crate) fn recognise(path: &Path) -> bool {
     find(path, "train-images", 3).is_some() && !recognise_fashion(path)
 }
 
-/// The two come in files of the same names; the directory's name tells them apart.
+/// Both data sets have files of the same names, so the name of the directory decides.
 pub(crate) fn recognise_fashion(path: &Path) -> bool {
     let named =
         path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().contains("fashion"));
@@ -77,7 +77,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     Ok(Box::new(StoredImages::new(request.name(), shape, pixels, Some(table), Fingerprint::Files(files))))
 }
 
-/// Train or test: images of one size and their labels.
+/// The images and labels of train or of test.
 struct Part {
     side: (u32, u32),
     pixels: Vec<u8>,
@@ -115,7 +115,7 @@ fn read_part(directory: &Path, part: &str) -> Result<Part> {
     })
 }
 
-/// The file with this beginning, as the original site or one of its copies names it.
+/// The file with this prefix, as named on the original site or on one of its mirrors.
 fn find(directory: &Path, start: &str, axes: usize) -> Option<PathBuf> {
     let names = [format!("{start}-idx{axes}-ubyte"), format!("{start}.idx{axes}-ubyte")];
     let endings = ["", ".gz"];
@@ -124,7 +124,7 @@ fn find(directory: &Path, start: &str, axes: usize) -> Option<PathBuf> {
     candidates.into_iter().find(|path| path.is_file())
 }
 
-/// Height and width after fitting; images that are large enough already are left alone.
+/// Height and width after resizing or padding; larger images keep their size.
 fn fitted(fit: Fit, (height, width): (u32, u32)) -> (u32, u32) {
     match fit {
         Fit::Resize | Fit::Pad => (height.max(FULL_SIDE), width.max(FULL_SIDE)),
@@ -139,7 +139,7 @@ fn fit_all(fit: Fit, side: (u32, u32), pixels: &[u8]) -> Vec<u8> {
     }
     let values = (side.0 * side.1) as usize;
     let images = pixels.par_chunks_exact(values).map(|image| {
-        // The chunk has exactly the pixels of one image, so it always makes an image.
+        // The chunk has exactly the pixels of one image, so this cannot fail.
         let image = GrayImage::from_raw(side.1, side.0, image.to_vec()).unwrap_or_default();
         match fit {
             Fit::Resize => imageops::resize(&image, new.1, new.0, FilterType::Triangle).into_raw(),

@@ -1,4 +1,6 @@
-//! The data sets: one file each.
+//! The built-in data sets, one module each.
+//!
+//! A new data set is a module here and an entry in `registry.rs`.
 
 pub(crate) mod arrays;
 pub(crate) mod cars3d;

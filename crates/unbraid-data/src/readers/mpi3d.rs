@@ -1,8 +1,8 @@
 //! MPI3D: a robot arm that holds an object, simulated or photographed (Gondal et al., 2019).
 //!
-//! An `.npz` with one array, `images`: the full grid in order, 64 x 64 x 3. Toy, realistic and real have 1,036,800
-//! images; complex, with real-world objects, has 460,800. That is 12.7 GB of pixels: where the archive stores them
-//! uncompressed they are read in place, else they are inflated once into the cache.
+//! The `.npz` has one array, `images`: the full grid in order, 64 x 64 x 3. Toy, realistic and real have 1,036,800
+//! images (12.7 GB); complex, with real-world objects, has 460,800. If the archive is uncompressed, pixels are read from
+//! it on demand; otherwise they are decompressed once into the cache.
 
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
@@ -17,7 +17,7 @@ use crate::stored::StoredImages;
 use crate::table::FactorTable;
 use std::path::Path;
 
-/// Names of the factors; the last is the fastest.
+/// The names of the factors; the last varies fastest.
 pub(crate) const FACTORS: [&str; 7] = [
     "object colour",
     "object shape",
@@ -36,7 +36,7 @@ pub(crate) const SIZES: (&str, &str) =
 /// The number of values of each factor.
 pub(crate) type Sizes = [usize; 7];
 
-/// Whether the archive's `images` are as many as one of the published grids has.
+/// Whether the number of `images` is that of a published grid.
 pub(crate) fn recognise(path: &Path) -> bool {
     let Ok(mut npz) = Npz::open(path) else { return false };
     npz.array("images").is_ok_and(|images| {
@@ -57,14 +57,14 @@ fn parse_sizes(text: &str) -> Result<Sizes> {
     };
     let sizes: Result<Vec<usize>, _> = text.split('x').map(|size| size.trim().parse()).collect();
     let sizes: Sizes = sizes.ok().and_then(|sizes| sizes.try_into().ok()).ok_or_else(refuse)?;
-    let images = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-    if images.is_none_or(|images| images == 0) { Err(refuse()) } else { Ok(sizes) }
+    let len = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+    if len.is_none_or(|len| len == 0) { Err(refuse()) } else { Ok(sizes) }
 }
 
-/// Reads an MPI3D file; without `sizes`, the grid follows from the number of images.
+/// Reads an MPI3D file. Without `sizes`, the number of images determines the grid.
 ///
 /// # Errors
-/// If the file is missing or damaged, or has another number of images.
+/// If the file is missing or damaged, or the number of images does not match.
 pub(crate) fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -> Result<StoredImages> {
     let mut npz = Npz::open(path)?;
     let images = npz.array("images")?;
@@ -100,8 +100,8 @@ fn inflate(
 ) -> Result<ByteImages> {
     let key = Fingerprint::Recipe(format!("mpi3d 1 {}", fingerprint.compute()?)).compute()?;
     cache::load_or_decode(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
-        // Counted in bytes: the pieces of the stream are no whole images.
-        progress.start("Inflating MPI3D", (len * SHAPE.values()) as u64);
+        // Counted in bytes, as a piece of the stream is not a whole number of images.
+        progress.start("Decompressing MPI3D", (len * SHAPE.values()) as u64);
         images.stream(|piece| {
             progress.advance(piece.len() as u64);
             sink(piece)

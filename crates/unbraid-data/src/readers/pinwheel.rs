@@ -1,8 +1,8 @@
-//! Pinwheel: points in the plane on curved arms, one arm a cluster (Johnson et al., 2016; Mathieu et al., 2019).
+//! Pinwheel: points in the plane on curved arms, one cluster per arm (Johnson et al., 2016; Mathieu et al., 2019).
 //!
-//! A point starts as a Gaussian, stretched along the first axis and moved to (1, 0), then turns by the angle of its arm
-//! plus 0.25 e^x: the further out, the further round. "Images" are 1 x 2 x 1, and their values are coordinates, not
-//! brightnesses in \[0, 1\].
+//! A point is drawn from a Gaussian with mean (1, 0) and a larger variance along the first axis, then rotated by the
+//! angle of its arm plus 0.25 e^x, so that arms bend with the distance. The "images" are 1 x 2 x 1, and their values are
+//! coordinates, which are not limited to \[0, 1\].
 
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
@@ -16,15 +16,15 @@ use crate::table::FactorTable;
 use rand_distr::{Distribution, StandardNormal};
 use std::f64::consts::TAU;
 
-/// Standard deviations along and across an arm, before it is bent.
+/// Standard deviations along and across an arm, before bending.
 const SPREAD: (f64, f64) = (0.3, 0.1);
-/// How far an arm bends with the distance.
+/// How much an arm bends with the distance.
 const BEND: f64 = 0.25;
 
 pub(crate) const OPTIONS: &[(&str, &str)] = &[
     ("clusters", "number of arms (default 4)"),
-    ("points", "points on each arm (default 100)"),
-    ("seed", "seed of the points (default 0)"),
+    ("points", "number of points per arm (default 100)"),
+    ("seed", "seed of the random points (default 0)"),
 ];
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
@@ -63,7 +63,7 @@ fn generate(clusters: usize, points: usize, seed: u64, test: bool) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// Turning keeps distances, so they must have the moments of hypot(1 + 0.3 a, 0.1 b): its square has mean
+    /// Rotation preserves distances, so they must have the moments of hypot(1 + 0.3 a, 0.1 b): its square has mean
     /// 1 + 0.3^2 + 0.1^2 = 1.1 and variance 4 0.3^2 + 2 (0.3^4 + 0.1^4) = 0.3764.
     #[test]
     fn distances_have_the_moments_of_the_gaussian() {
@@ -77,7 +77,7 @@ mod tests {
         assert!((variance - 0.3764).abs() < 0.02, "{variance}");
     }
 
-    /// Undoing the turn must give back an arm around (1, 0) for each cluster.
+    /// Undoing the rotation must give points around (1, 0) for each cluster.
     #[test]
     fn every_arm_unbends() {
         let points = generate(4, 2000, 2, true);

@@ -2,8 +2,8 @@
 //!
 //! The published `3dshapes.h5` has `images` (n, 64, 64, 3) and `labels` (n, 6), which are physical values: hues, a
 //! scale, a shape and an angle. The sorted distinct values of each column become its classes, so subsets of the file
-//! work too. Its 5.9 GB of pixels are too many for memory and slow to reach in compressed chunks: they are unpacked
-//! once into the cache.
+//! work as well. The 5.9 GB of pixels are too large for memory and slow to access in compressed chunks, so they are
+//! decompressed once into the cache.
 
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
@@ -18,14 +18,14 @@ use crate::stored::StoredImages;
 use crate::table::FactorTable;
 use std::path::Path;
 
-/// Names of the factors; the last is the fastest.
+/// The names of the factors; the last varies fastest.
 pub(crate) const FACTORS: [&str; 6] =
     ["floor hue", "wall hue", "object hue", "scale", "shape", "orientation"];
 /// The number of values of each factor of the complete file.
 pub(crate) const SIZES: [usize; 6] = [10, 10, 10, 8, 4, 15];
 const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
 
-/// Whether the file has Shapes3D's arrays.
+/// Whether the file has the arrays of Shapes3D.
 pub(crate) fn recognise(path: &Path) -> bool {
     let is_hdf5 = path.is_file() && path.extension().is_some_and(|end| end == "h5" || end == "hdf5");
     is_hdf5 && File::open(path).and_then(|file| arrays(&file)).is_ok()
@@ -47,7 +47,7 @@ pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages>
     let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
     let key = Fingerprint::Recipe(format!("shapes3d 1 {}", fingerprint.compute()?)).compute()?;
     let images = cache::load_or_decode(&key, SHAPE.values(), len, Keep::Large, progress, |sink| {
-        progress.start("Unpacking Shapes3D", len as u64);
+        progress.start("Decompressing Shapes3D", len as u64);
         images.stream(|rows| {
             progress.advance((rows.len() / SHAPE.values()) as u64);
             sink(rows)
@@ -87,7 +87,7 @@ fn table(labels: &Array) -> Result<FactorTable> {
             if let Err(place) = distinct.binary_search_by(|other: &f64| other.total_cmp(&value)) {
                 distinct.insert(place, value);
             }
-            // Checked at once, so that a column without repetition does not become a list of all images.
+            // Checked immediately, so that the list stays short even if every value is different.
             if distinct.len() > size {
                 let found = format!("more than {size} values of {name}, the last {value} for image {row}");
                 return Err(labels.refuse(found, format!("at most {size}")));

@@ -1,8 +1,8 @@
 //! smallNORB: toys photographed from 9 elevations and 18 azimuths in 6 lightings (LeCun et al., 2004).
 //!
-//! Six files in NORB's matrix format, three for training and three for testing: images of two cameras, categories, and
-//! the other factors. As usual in this field, both parts are one data set, of the first camera only, shrunk to 64 x 64
-//! with a Lanczos filter. Which of the ten toys of a category it is does not count as a latent factor.
+//! There are six files in NORB's matrix format, three for training and three for testing: images of two cameras,
+//! categories, and the other factors. As usual in the literature, both parts form one data set of the first camera's
+//! images, shrunk to 64 x 64 with a Lanczos filter. The instance (one of ten toys per category) is not a latent factor.
 
 use super::lanczos::Lanczos;
 use crate::cache::{self, Keep, Sink};
@@ -25,7 +25,7 @@ const PARTS: [&str; 2] = ["5x46789x9x18x6x2x96x96-training", "5x01235x9x18x6x2x9
 const CAMERAS: usize = 2;
 const SIZE_BEFORE: usize = 96;
 const SIZE: usize = 64;
-/// Examples decoded together: enough for every core, small enough for memory.
+/// Examples per piece: enough for every core, small enough for memory.
 const EXAMPLES_PER_PIECE: usize = 256;
 
 fn factors() -> FactorSpace {
@@ -50,7 +50,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 /// Reads the six files in a directory.
 ///
 /// # Errors
-/// If a file is missing or damaged, or they do not fit together.
+/// If a file is missing or damaged, or the files do not match.
 pub(crate) fn read(directory: &Path, progress: &dyn Progress) -> Result<StoredImages> {
     if !directory.is_dir() {
         std::fs::metadata(directory).map_err(DataError::io(directory, "open"))?;
@@ -67,9 +67,9 @@ pub(crate) fn read(directory: &Path, progress: &dyn Progress) -> Result<StoredIm
     }
     let (mut len, mut rows) = (0, Vec::new());
     for part in files.chunks_exact(3) {
-        let images = open_images(&part[0])?.shape()[0];
-        read_factors(&part[1], &part[2], images, &mut rows)?;
-        len += images;
+        let part_len = open_images(&part[0])?.shape()[0];
+        read_factors(&part[1], &part[2], part_len, &mut rows)?;
+        len += part_len;
     }
     let table = FactorTable::from_rows(factors(), rows)?;
     let hash = Fingerprint::Files(files.clone()).compute()?;
@@ -103,14 +103,14 @@ fn open_images(path: &Path) -> Result<Matrix> {
 }
 
 /// Appends the factors of one part to `rows`.
-fn read_factors(categories: &Path, others: &Path, images: usize, rows: &mut Vec<u32>) -> Result<()> {
+fn read_factors(categories: &Path, others: &Path, len: usize, rows: &mut Vec<u32>) -> Result<()> {
     let space = factors();
     let integers = |path: &Path, inner: &[usize]| {
         let matrix = Matrix::open(path)?;
         matrix.expect(Element::Integer, inner)?;
-        if matrix.shape()[0] != images {
+        if matrix.shape()[0] != len {
             let found = format!("{} rows", matrix.shape()[0]);
-            return Err(matrix.refuse(found, format!("{images}, one per image of the same part")));
+            return Err(matrix.refuse(found, format!("{len}, one per image of the same part")));
         }
         matrix.integers()
     };
@@ -142,7 +142,7 @@ fn read_factors(categories: &Path, others: &Path, images: usize, rows: &mut Vec<
     Ok(())
 }
 
-/// Shrinks the first camera's image of every example.
+/// Shrinks the image of the first camera of every example.
 fn decode(images: Matrix, progress: &dyn Progress, sink: &mut Sink<'_>) -> Result<()> {
     let filter = Lanczos::new(SIZE_BEFORE, SIZE, 1);
     let bytes_per_example = CAMERAS * filter.values_before();

@@ -1,10 +1,10 @@
-//! Epochs: all images once, in an order that the seed and the number of the epoch decide.
+//! Epochs: every image once, in an order that depends on the seed and the number of the epoch.
 
 use crate::random::Stream;
 use rand::seq::SliceRandom;
 
-/// Batches without replacement. The batches run on over the end of an epoch, so all have the same size and each epoch
-/// still shows every image exactly once. Any batch can be asked for, in any order; consecutive ones are quick.
+/// Batches without replacement. A batch may span two epochs, so all batches have the same size and every epoch contains
+/// each image exactly once. Batches can be computed in any order; consecutive ones are fast.
 ///
 /// ```
 /// use unbraid_data::random::Stream;
@@ -15,33 +15,34 @@ use rand::seq::SliceRandom;
 /// let mut batch = [0; 2];
 /// for step in 0..5 {
 ///     epochs.batch(step, &mut batch);
-///     batch.iter().for_each(|&image| seen[image] += 1);
+///     batch.iter().for_each(|&index| seen[index] += 1);
 /// }
-/// assert_eq!(seen, [2; 5]); // five batches of two images are two epochs of five
+/// assert_eq!(seen, [2; 5]); // five batches of two are two epochs of five images
 /// ```
 #[derive(Clone, Debug)]
 pub struct Epochs {
-    len: usize,
+    dataset_len: usize,
     stream: Stream,
     epoch: Option<u64>,
     order: Vec<u32>,
 }
 
 impl Epochs {
-    /// Epochs over `len` images.
+    /// Epochs of a data set with `dataset_len` images.
     ///
     /// # Panics
-    /// If `len` is 0 or does not fit 32 bits.
-    pub fn new(len: usize, stream: Stream) -> Self {
-        assert!(len > 0 && u32::try_from(len).is_ok(), "an epoch of {len} images");
-        Self { len, stream, epoch: None, order: Vec::new() }
+    /// If `dataset_len` is 0 or does not fit 32 bits.
+    pub fn new(dataset_len: usize, stream: Stream) -> Self {
+        assert!(dataset_len > 0 && u32::try_from(dataset_len).is_ok(), "an epoch of {dataset_len} images");
+        Self { dataset_len, stream, epoch: None, order: Vec::new() }
     }
 
-    /// Fills `indices` with batch number `step` of that size.
+    /// Fills `indices` with batch number `step`, where all batches have the length of `indices`.
     pub fn batch(&mut self, step: u64, indices: &mut [usize]) {
         let first = step * indices.len() as u64;
         for (position, index) in (first..).zip(indices) {
-            let (epoch, place) = (position / self.len as u64, (position % self.len as u64) as usize);
+            let dataset_len = self.dataset_len as u64;
+            let (epoch, place) = (position / dataset_len, (position % dataset_len) as usize);
             self.shuffle(epoch);
             *index = self.order[place] as usize;
         }
@@ -52,7 +53,7 @@ impl Epochs {
             return;
         }
         self.order.clear();
-        self.order.extend(0..self.len as u32);
+        self.order.extend(0..self.dataset_len as u32);
         self.order.shuffle(&mut self.stream.at(epoch).generator());
         self.epoch = Some(epoch);
     }
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_the_same_whenever_it_is_asked_for() {
+    fn a_batch_does_not_depend_on_earlier_calls() {
         let (mut forward, mut jump) =
             (Epochs::new(10, Stream::new(0, "a")), Epochs::new(10, Stream::new(0, "a")));
         let (mut expected, mut found) = ([0; 3], [0; 3]);

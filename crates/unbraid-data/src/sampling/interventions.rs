@@ -1,9 +1,9 @@
-//! Interventions: images that share the value of one factor while everything else varies.
+//! Interventions: images that share the value of one factor while the other factors vary.
 //!
-//! On a full grid the other factors are uniform and independent, found by arithmetic. Without a grid the same questions
-//! are answered by grouping rows: a value is as likely as it is frequent, and images that share it are drawn uniformly
-//! from all that have it. On a full grid both are the same distribution. Factors that are not latent need no special
-//! care in either: they vary with the image that is drawn.
+//! On a full grid the other factors are drawn independently and uniformly, and the image is found by arithmetic.
+//! Otherwise images are grouped by value: a value is drawn in proportion to its frequency, and an image uniformly from
+//! those that have it. On a full grid the two distributions are the same. Factors that are not latent vary with the
+//! image in both cases.
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
@@ -11,6 +11,25 @@ use crate::factors::FactorSpace;
 use rand::{Rng, RngExt};
 
 /// Draws images under interventions on the factors of a data set.
+///
+/// ```
+/// use unbraid_data::progress::Silent;
+/// use unbraid_data::random::Stream;
+/// use unbraid_data::sampling::Interventions;
+/// use unbraid_data::{DataSpec, open};
+///
+/// let data = open(&DataSpec::named("shapes"), &Silent)?;
+/// let interventions = Interventions::new(data.as_ref())?;
+/// let mut indices = [0; 64];
+/// interventions.fixed(1, &mut Stream::new(0, "scores").at(0).generator(), &mut indices);
+/// let scale = |index| {
+///     let mut values = [0; 5];
+///     data.factors_of(index, &mut values);
+///     values[1]
+/// };
+/// assert!(indices.iter().all(|&index| scale(index) == scale(indices[0])));
+/// # Ok::<(), unbraid_data::DataError>(())
+/// ```
 #[derive(Debug)]
 pub struct Interventions<'a> {
     data: &'a dyn DataSet,
@@ -20,17 +39,17 @@ pub struct Interventions<'a> {
 
 #[derive(Debug)]
 enum Lookup {
-    /// Number of values of each factor, all of them.
+    /// The number of values of every factor.
     Grid { sizes: Vec<u32> },
-    /// For each factor, the images grouped by value.
+    /// For every factor, the images grouped by value.
     Rows { groups: Vec<Groups> },
 }
 
 /// The images of a data set, sorted by the value of one factor.
 #[derive(Debug)]
 struct Groups {
-    /// All images; those of value `v` are at `starts[v]..starts[v + 1]`.
-    images: Vec<u32>,
+    /// All images; those with value `v` are at `starts[v]..starts[v + 1]`.
+    indices: Vec<u32>,
     starts: Vec<u32>,
 }
 
@@ -45,21 +64,21 @@ impl Groups {
             starts[value + 1] += starts[value];
         }
         let mut next = starts.clone();
-        let mut images = vec![0; starts[size] as usize];
-        for (image, value) in values.enumerate() {
-            images[next[value as usize] as usize] = image as u32;
+        let mut indices = vec![0; starts[size] as usize];
+        for (index, value) in values.enumerate() {
+            indices[next[value as usize] as usize] = index as u32;
             next[value as usize] += 1;
         }
-        Self { images, starts }
+        Self { indices, starts }
     }
 
     fn of(&self, value: u32) -> &[u32] {
-        &self.images[self.starts[value as usize] as usize..self.starts[value as usize + 1] as usize]
+        &self.indices[self.starts[value as usize] as usize..self.starts[value as usize + 1] as usize]
     }
 }
 
 impl<'a> Interventions<'a> {
-    /// Prepares the factors of `data`; for data without a full grid this takes four bytes an image and factor.
+    /// Prepares interventions on `data`. Without a full grid this takes four bytes per image and factor.
     ///
     /// # Errors
     /// If the data set has no latent factor.
@@ -73,8 +92,8 @@ impl<'a> Interventions<'a> {
         } else {
             let mut row = vec![0; space.len()];
             let mut columns = vec![Vec::with_capacity(data.len()); space.len()];
-            for image in 0..data.len() {
-                data.factors_of(image, &mut row);
+            for index in 0..data.len() {
+                data.factors_of(index, &mut row);
                 columns.iter_mut().zip(&row).for_each(|(column, &value)| column.push(value));
             }
             let groups = columns.iter().zip(space.factors());
@@ -84,12 +103,12 @@ impl<'a> Interventions<'a> {
         Ok(Self { data, latent: space.latent(), lookup })
     }
 
-    /// The factors that can be intervened on, as positions among all factors.
+    /// The positions of the latent factors, which are those to intervene on.
     pub fn latent(&self) -> &[usize] {
         &self.latent
     }
 
-    /// Fills `indices` with images that all share one value of factor `k`; the value is that of a random image.
+    /// Fills `indices` with images that share one value of factor `k`, which is taken from a random image.
     pub fn fixed(&self, k: usize, generator: &mut impl Rng, indices: &mut [usize]) {
         let value = self.value(k, generator.random_range(0..self.data.len()));
         for index in indices {
@@ -97,10 +116,10 @@ impl<'a> Interventions<'a> {
         }
     }
 
-    /// Fills `first` with random images, and `second` with images that agree with them in factor `k`, pair by pair.
+    /// Fills `first` with random images and `second` with images that have, pair by pair, the same value of factor `k`.
     ///
     /// # Panics
-    /// If the two are not of the same length.
+    /// If the lengths differ.
     pub fn pairs(&self, k: usize, generator: &mut impl Rng, first: &mut [usize], second: &mut [usize]) {
         assert_eq!(first.len(), second.len(), "pairs");
         for (left, right) in first.iter_mut().zip(second) {
@@ -109,11 +128,11 @@ impl<'a> Interventions<'a> {
         }
     }
 
-    /// Draws latent factor vectors, one row of `values` for each; factors are independent and uniform on a grid, rows of
-    /// the data elsewhere.
+    /// Fills each row of `values` with the latent factors of a random image. On a full grid they are independent and
+    /// uniform.
     ///
     /// # Panics
-    /// If `values` is not a whole number of rows of [`Interventions::latent`].
+    /// If the length of `values` is not a multiple of the number of latent factors.
     pub fn factors(&self, generator: &mut impl Rng, values: &mut [u32]) {
         assert_eq!(values.len() % self.latent.len(), 0, "whole rows of latent factors");
         let mut all = vec![0; self.data.factors().map_or(0, FactorSpace::len)];
@@ -123,18 +142,21 @@ impl<'a> Interventions<'a> {
         }
     }
 
-    /// An image with these latent factors, the others drawn anew. `None` where the data has no such image, or has no
-    /// full grid to find it in.
+    /// A random image with these latent factors; the other factors are drawn uniformly. `None` if a value is out of
+    /// range, or if the data set is not a full grid.
     pub fn image_with(&self, latent: &[u32], generator: &mut impl Rng) -> Option<usize> {
-        let Lookup::Grid { sizes } = &self.lookup else { return None };
+        let sizes = match &self.lookup {
+            Lookup::Grid { sizes } => sizes,
+            Lookup::Rows { .. } => return None,
+        };
         let mut all: Vec<u32> = sizes.iter().map(|&size| generator.random_range(0..size)).collect();
         self.latent.iter().zip(latent).for_each(|(&k, &value)| all[k] = value);
         self.data.index_of(&all)
     }
 
-    fn value(&self, k: usize, image: usize) -> u32 {
+    fn value(&self, k: usize, index: usize) -> u32 {
         self.with_row(|row| {
-            self.data.factors_of(image, row);
+            self.data.factors_of(index, row);
             row[k]
         })
     }
@@ -155,7 +177,7 @@ impl<'a> Interventions<'a> {
         }
     }
 
-    /// Lends room for one row of factors, on the stack unless there are very many of them.
+    /// Calls `act` with a buffer for the values of all factors, on the stack unless there are very many.
     fn with_row<T>(&self, act: impl FnOnce(&mut [u32]) -> T) -> T {
         const USUAL: usize = 64;
         let count = self.data.factors().map_or(0, FactorSpace::len);
@@ -174,8 +196,8 @@ mod tests {
     use crate::stored::StoredImages;
     use crate::table::FactorTable;
 
-    /// 3 x 4 x 2 combinations, each once (in order or with one row repeated, which makes it no grid any more); the last
-    /// factor is not latent.
+    /// 3 x 4 x 2 combinations, each once and in order; a repeated row makes it no longer a grid. The last factor is not
+    /// latent.
     fn data(repeat_a_row: bool) -> StoredImages {
         let factors = vec![Factor::new("a", 3), Factor::new("b", 4), Factor::new("instance", 2).nuisance()];
         let space = FactorSpace::new(factors);
@@ -243,7 +265,7 @@ mod tests {
     /// Both ways of drawing have the same distribution on a full grid: every combination with the fixed value equally
     /// often. 6000 draws over 8 combinations: 750 each, standard deviation 26.
     #[test]
-    fn grouping_rows_draws_as_the_grid_does() {
+    fn grouped_rows_and_the_grid_have_the_same_distribution() {
         let grid = data(false);
         let mut by_rows = Interventions::new(&grid).unwrap();
         let column = |k: usize| (0..24).map(move |i| [i / 8, i / 2 % 4, i % 2][k]).collect::<Vec<u32>>();
@@ -262,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_are_not_latent_are_drawn_anew() {
+    fn factors_that_are_not_latent_vary() {
         let data = data(false);
         let interventions = Interventions::new(&data).unwrap();
         let mut generator = Stream::new(4, "test").at(0).generator();

@@ -1,8 +1,8 @@
-//! Which images come next: seeded, and the same whatever the number of threads.
+//! Seeded sampling of batches; the result does not depend on the number of threads.
 //!
-//! * [`uniform`]: images drawn with replacement, as training usually does.
-//! * [`Epochs`]: every image once, in a new order each time.
-//! * [`Interventions`]: batches in which one factor is held fixed, as the BetaVAE and FactorVAE scores ask for.
+//! * [`uniform`]: indices drawn with replacement.
+//! * [`Epochs`]: every image once per epoch, in a new order each time.
+//! * [`Interventions`]: batches in which one factor is fixed, for the BetaVAE and FactorVAE scores.
 
 mod epochs;
 mod interventions;
@@ -12,7 +12,7 @@ pub use interventions::Interventions;
 
 use rand::{Rng, RngExt};
 
-/// Fills `indices` with images drawn uniformly, with replacement, from `len`.
+/// Fills `indices` with numbers below `dataset_len`, drawn uniformly and with replacement.
 ///
 /// ```
 /// use unbraid_data::random::Stream;
@@ -24,9 +24,9 @@ use rand::{Rng, RngExt};
 /// ```
 ///
 /// # Panics
-/// If `len` is 0 and `indices` is not empty.
-pub fn uniform(len: usize, generator: &mut impl Rng, indices: &mut [usize]) {
+/// If `dataset_len` is 0 and `indices` is not empty.
+pub fn uniform(dataset_len: usize, generator: &mut impl Rng, indices: &mut [usize]) {
     for index in indices {
-        *index = generator.random_range(0..len);
+        *index = generator.random_range(0..dataset_len);
     }
 }

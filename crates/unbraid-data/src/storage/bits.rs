@@ -1,14 +1,15 @@
-//! Black and white images, eight pixels a byte: dSprites takes 377 MB instead of 3 GB.
+//! Black and white images, eight pixels per byte: dSprites takes 377 MB instead of 3 GB.
 
 use std::fmt;
 
 /// Images of zeros and ones. The first pixel is the lowest bit of the first byte; each image starts at a new byte.
 ///
-/// They lie in blocks of a few megabytes: growing one large array would need twice its memory while it moves.
+/// The images are stored in blocks of a few megabytes, as growing one large array would need twice its memory while it
+/// is copied.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BitImages {
     values_per_image: usize,
-    /// Whole images; all blocks but the last have [`BitImages::images_per_block`] of them.
+    /// Whole images; every block but the last holds [`BitImages::images_per_block`].
     blocks: Vec<Vec<u8>>,
 }
 
@@ -21,7 +22,7 @@ impl fmt::Debug for BitImages {
     }
 }
 
-/// What each byte unpacks to.
+/// The pixels of each byte.
 static UNPACKED: [[f32; 8]; 256] = {
     let mut table = [[0.0; 8]; 256];
     let mut byte = 0;
@@ -39,7 +40,10 @@ static UNPACKED: [[f32; 8]; 256] = {
 };
 
 impl BitImages {
-    /// No image yet.
+    /// No images yet.
+    ///
+    /// # Panics
+    /// If `values_per_image` is 0.
     pub fn new(values_per_image: usize) -> Self {
         assert!(values_per_image > 0, "an image has at least one pixel");
         Self { values_per_image, blocks: Vec::new() }
@@ -59,16 +63,15 @@ impl BitImages {
         full.len() * self.images_per_block() + last.len() / self.bytes_per_image()
     }
 
-    /// Whether there is no image.
+    /// Whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Appends whole images of one byte a pixel. Fails with the first byte that is neither 0 nor 1; the images before
-    /// it are then there, those after it not.
+    /// Appends whole images with one byte per pixel.
     ///
     /// # Errors
-    /// The offending byte.
+    /// The first byte that is neither 0 nor 1. The images before it have then been appended.
     ///
     /// # Panics
     /// If `pixels` is not a whole number of images.
@@ -105,12 +108,12 @@ impl BitImages {
         unpack(self.packed(index), self.values_per_image, pixels);
     }
 
-    /// Bytes of main memory.
+    /// Bytes of main memory in use.
     pub fn memory(&self) -> usize {
         self.blocks.iter().map(Vec::capacity).sum()
     }
 
-    /// Gives back the memory that the last block has not used.
+    /// Releases the unused memory of the last block.
     pub fn shrink_to_fit(&mut self) {
         if let Some(last) = self.blocks.last_mut() {
             last.shrink_to_fit();
@@ -140,7 +143,7 @@ fn pack(image: &[u8], packed: &mut Vec<u8>) -> Result<(), u8> {
 
 /// Unpacks one image.
 fn unpack(packed: &[u8], values: usize, pixels: &mut [f32]) {
-    assert_eq!(pixels.len(), values, "room for exactly one image");
+    assert_eq!(pixels.len(), values, "`pixels` holds one image");
     let (eights, rest) = pixels.as_chunks_mut::<8>();
     for (eight, &byte) in eights.iter_mut().zip(packed) {
         *eight = UNPACKED[usize::from(byte)];
@@ -163,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pixel_that_is_neither_black_nor_white_is_named() {
+    fn the_first_grey_pixel_is_the_error() {
         assert_eq!(BitImages::new(9).push(&[0, 1, 255, 0, 0, 0, 0, 0, 0]), Err(255));
         assert_eq!(BitImages::new(9).push(&[0, 1, 0, 0, 0, 0, 0, 0, 2]), Err(2));
     }
 
-    /// Images of 3 MB each: one to a block.
+    /// Images of 3 MB each: one per block.
     #[test]
-    fn images_fill_one_block_after_the_other() {
+    fn blocks_fill_in_order() {
         let values = 24_000_000;
         let mut images = BitImages::new(values);
         let mut image = vec![0; values];
@@ -188,13 +191,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn images_of_any_size_round_trip(values in 1_usize..40, images in 1_usize..5, seed: u64) {
-            let pixels: Vec<u8> = (0..values * images).map(|i| (seed.rotate_left(i as u32 * 7) & 1) as u8).collect();
+        fn images_of_any_size_round_trip(values in 1_usize..40, len in 1_usize..5, seed: u64) {
+            let pixels: Vec<u8> = (0..values * len).map(|i| (seed.rotate_left(i as u32 * 7) & 1) as u8).collect();
             let mut packed = BitImages::new(values);
             packed.push(&pixels).unwrap();
-            prop_assert_eq!(packed.len(), images);
+            prop_assert_eq!(packed.len(), len);
             let mut image = vec![0.5; values];
-            for index in 0..images {
+            for index in 0..len {
                 packed.write(index, &mut image);
                 let expected: Vec<f32> = pixels[index * values..][..values].iter().map(|&p| f32::from(p)).collect();
                 prop_assert_eq!(&image, &expected);

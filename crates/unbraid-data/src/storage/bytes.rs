@@ -1,4 +1,4 @@
-//! Images of one byte a value: in memory, or read from a file on demand where they would not fit.
+//! Images with one byte per value, in memory or read from a file on demand.
 
 use crate::error::{DataError, Result};
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ enum Place {
     File { path: PathBuf, file: File, offset: u64 },
 }
 
-/// Shows how many images there are and where, not gigabytes of pixels.
+/// Shows the number of images and where they are, not their pixels.
 impl fmt::Debug for ByteImages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match &self.place {
@@ -30,7 +30,7 @@ impl fmt::Debug for ByteImages {
 }
 
 thread_local! {
-    /// One image on its way from a file, so that reading a batch allocates nothing.
+    /// A buffer for one image from a file, allocated once per thread.
     static IMAGE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -44,7 +44,7 @@ impl ByteImages {
         Self { values_per_image, len: bytes.len() / values_per_image, place: Place::Memory(bytes) }
     }
 
-    /// Images that stand in a file as they are, from byte `offset` on.
+    /// Images that are stored uncompressed in a file, starting at byte `offset`. They are read on demand.
     ///
     /// # Errors
     /// If the file cannot be opened or is too short for `len` images.
@@ -67,12 +67,12 @@ impl ByteImages {
         self.len
     }
 
-    /// Whether there is no image.
+    /// Whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Writes image `index` as byte / 255.
+    /// Writes image `index` as values in \[0, 1\], each byte divided by 255.
     ///
     /// # Errors
     /// If the images are in a file and it cannot be read.
@@ -83,7 +83,7 @@ impl ByteImages {
         self.with_image(index, |bytes| scale(bytes, pixels))
     }
 
-    /// Hands the bytes of image `index` to `take`.
+    /// Calls `take` with the bytes of image `index`.
     ///
     /// # Errors
     /// If the images are in a file and it cannot be read.
@@ -105,7 +105,7 @@ impl ByteImages {
         }
     }
 
-    /// Bytes of main memory.
+    /// Bytes of main memory in use.
     pub fn memory(&self) -> usize {
         match &self.place {
             Place::Memory(bytes) => bytes.capacity(),
@@ -115,7 +115,7 @@ impl ByteImages {
 }
 
 fn scale(bytes: &[u8], pixels: &mut [f32]) {
-    assert_eq!(pixels.len(), bytes.len(), "room for exactly one image");
+    assert_eq!(pixels.len(), bytes.len(), "`pixels` holds one image");
     for (pixel, &byte) in pixels.iter_mut().zip(bytes) {
         *pixel = f32::from(byte) / 255.0;
     }

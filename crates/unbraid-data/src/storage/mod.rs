@@ -1,4 +1,4 @@
-//! Pixels in memory, or on disk where memory would not do.
+//! Compact storage of pixels, in memory or in a file.
 
 mod bits;
 mod bytes;
@@ -9,15 +9,15 @@ pub use bytes::ByteImages;
 use crate::error::Result;
 use std::fmt;
 
-/// The pixels of a data set, in the most compact of the forms that hold them exactly.
+/// The pixels of a data set, in the most compact form that represents them exactly.
 pub enum Pixels {
-    /// Black and white, eight pixels a byte.
+    /// Black and white, eight pixels per byte.
     Bits(BitImages),
-    /// One byte a value, 0 to 255.
+    /// One byte per value, 0 to 255.
     Bytes(ByteImages),
-    /// Floats as they are; one image after the other.
+    /// 32-bit floats, one image after the other.
     Floats {
-        /// Values of one image.
+        /// The number of values in one image.
         values_per_image: usize,
         /// All values.
         values: Vec<f32>,
@@ -44,7 +44,7 @@ impl Pixels {
         }
     }
 
-    /// Whether there is no image.
+    /// Whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -67,7 +67,7 @@ impl Pixels {
         Ok(())
     }
 
-    /// Bytes of main memory.
+    /// Bytes of main memory in use.
     pub fn memory(&self) -> usize {
         match self {
             Self::Bits(images) => images.memory(),

@@ -1,4 +1,4 @@
-//! Generic archives: every layout and type that NumPy wrote for us (`fixtures/make_arrays.py`), and wrong ones.
+//! Generic archives: every layout and type, written by NumPy (`fixtures/make_arrays.py`), and invalid ones.
 
 use crate::support::{Array, factors, fixture, image, open_path, refusal, write_npz};
 use unbraid_data::registry::recognise;

@@ -1,4 +1,4 @@
-//! Conversion: what is written is read back, and dSprites' layout is that of the published file.
+//! Conversion: written data is read back unchanged, and dSprites has the layout of the published file.
 
 use crate::shared_data::shared;
 use crate::support::{chain, factors, fixture, image, open_path, open_spec, test_name};

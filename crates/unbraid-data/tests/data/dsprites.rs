@@ -1,4 +1,4 @@
-//! dSprites: the real files, the built-in renderer against them, and files that are wrong.
+//! dSprites: the real files, the built-in renderer compared with them, and damaged files.
 
 use crate::shared_data::shared;
 use crate::support::{
@@ -8,10 +8,10 @@ use std::fs;
 use unbraid_data::formats::npz::Npz;
 use unbraid_data::random::Stream;
 
-/// How many images of one shape were compared, how many were the same to the last bit, and the most pixels off.
+/// The number of images of one shape that were compared, how many are identical, and the largest number of pixels off.
 #[derive(Clone, Copy, Debug, Default)]
 struct Agreement {
-    images: usize,
+    compared: usize,
     exact: usize,
     most_pixels_off: usize,
 }
@@ -39,7 +39,7 @@ fn rendered_shapes_agree_with_genuine_images() {
                 .filter(|(rendered, genuine)| **rendered != *genuine)
                 .count();
             let agreement = &mut agreements[factors(rendered.as_ref(), original)[0] as usize];
-            agreement.images += 1;
+            agreement.compared += 1;
             agreement.exact += usize::from(off == 0);
             agreement.most_pixels_off = agreement.most_pixels_off.max(off);
         }
@@ -48,14 +48,14 @@ fn rendered_shapes_agree_with_genuine_images() {
     for (shape, (agreement, least)) in
         ["square", "ellipse", "heart"].iter().zip(agreements.iter().zip([0.999, 0.95, 0.95]))
     {
-        let share = agreement.exact as f64 / agreement.images as f64;
-        println!("{shape}: {:.4} exact of {}", share, agreement.images);
+        let share = agreement.exact as f64 / agreement.compared as f64;
+        println!("{shape}: {:.4} exact of {}", share, agreement.compared);
         assert!(share >= least, "{shape}: {agreement:?}");
         assert!(agreement.most_pixels_off <= 2, "{shape}: {agreement:?}");
     }
 }
 
-/// Order and classes of the complete file, against what it stores itself.
+/// Order and classes, compared with those in the complete file.
 #[test]
 fn shapes_have_the_order_of_the_original_file() {
     let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_reconstructed.npz"]) else { return };
@@ -97,9 +97,9 @@ fn reduced_grids_agree_in_order() {
     assert!(off <= 2, "{off} pixels off");
 }
 
-/// A subset without a full grid is still there, with its rows.
+/// A subset is not a full grid, but keeps its rows.
 #[test]
-fn a_subset_is_no_grid() {
+fn a_subset_is_not_a_grid() {
     let Some([file]) = shared(test_name!(), ["data/dsprites/dsprites_subset.npz"]) else { return };
     let data = open_path("dsprites", &file).unwrap();
     assert!(!data.is_full_grid());
@@ -108,7 +108,7 @@ fn a_subset_is_no_grid() {
 }
 
 #[test]
-fn a_factor_with_one_value_is_no_factor() {
+fn a_factor_with_one_value_is_dropped() {
     let data = open_spec("shapes(orientations=1, scales=2, positions=4)").unwrap();
     let names: Vec<&str> =
         data.factors().unwrap().factors().iter().map(|factor| factor.name.as_str()).collect();
@@ -133,7 +133,7 @@ fn batches_are_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Two images of a heart, as arrays that a test can spoil.
+/// Two images of a heart, as arrays that a test can damage.
 fn small_file() -> Vec<Array> {
     let classes = [0, 2, 0, 0, 0, 0, 0, 2, 5, 39, 31, 31];
     vec![
@@ -142,11 +142,11 @@ fn small_file() -> Vec<Array> {
     ]
 }
 
-fn refused_when(spoil: impl FnOnce(&mut Vec<Array>)) -> String {
+fn refused_when(damage_arrays: impl FnOnce(&mut Vec<Array>)) -> String {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bad.npz");
     let mut arrays = small_file();
-    spoil(&mut arrays);
+    damage_arrays(&mut arrays);
     write_npz(&path, &arrays);
     refusal("dsprites", &path)
 }
@@ -238,7 +238,7 @@ fn damaged_files_are_refused() {
     assert_eq!(refusal("dsprites", directory.path()), "path: found a directory, expected a file");
 }
 
-/// Any single damaged byte gives data or an error, never a panic.
+/// A damaged byte anywhere gives data or an error, never a panic.
 #[test]
 fn a_flipped_byte_never_panics() {
     let directory = tempfile::tempdir().unwrap();

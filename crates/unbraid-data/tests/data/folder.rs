@@ -1,4 +1,4 @@
-//! Folders of images: sizes, sub-folders, attributes, 3D Chairs' and CelebA's conventions, and what can be wrong.
+//! Folders of images: sizes, sub-folders, attributes, the conventions of 3D Chairs and CelebA, and invalid folders.
 //! The images are written by the `image` crate, whose PNG files any reader accepts.
 
 use crate::support::{after_path, chain, damage, factors, image, missing, open_path, open_spec, refusal};

@@ -8,9 +8,16 @@ mod dsprites;
 mod folder;
 mod mnist;
 mod mpi3d;
+#[path = "../../examples/own_data_set.rs"]
+mod own_data_set;
 mod requests;
 mod shapes3d;
 mod shared_data;
 mod smallnorb;
 mod support;
 mod variants;
+
+#[test]
+fn the_example_of_an_own_data_set_runs() {
+    own_data_set::run().unwrap();
+}

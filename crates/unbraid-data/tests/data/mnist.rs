@@ -1,4 +1,4 @@
-//! MNIST and FashionMNIST: the real files, resizing against Pillow, and files that are wrong.
+//! MNIST and FashionMNIST: the real files, resizing compared with Pillow, and damaged files.
 
 use crate::shared_data::shared;
 use crate::support::{damage, factors, fixture, image, open_path, open_spec, refusal, test_name};
@@ -64,7 +64,7 @@ fn padding_keeps_the_pixels() {
     }
 }
 
-/// A directory with small files that a test can replace.
+/// A directory of small files.
 fn directory_with(images: &[u8], labels: &[u8]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("train-images-idx3-ubyte"), images).unwrap();
@@ -88,7 +88,7 @@ fn small_files_themselves_are_fine() {
 
 #[test]
 fn bad_files_are_refused() {
-    let spoiled = |position: usize, value: u8| {
+    let changed = |position: usize, value: u8| {
         let mut images = IMAGES;
         images[position] = value;
         images
@@ -103,9 +103,9 @@ fn bad_files_are_refused() {
         ),
         (&IMAGES[..10], "header: found an early end, expected the lengths of 3 axes"),
         (&IMAGES[..20], "data: found 4 bytes, expected 8 bytes for shape [2, 2, 2]"),
-        (&spoiled(3, 2), "header: found 2 axes, expected 3 axes"),
+        (&changed(3, 2), "header: found 2 axes, expected 3 axes"),
         (
-            &spoiled(2, 0x0d),
+            &changed(2, 0x0d),
             "header: found bytes [00, 00, 0d], expected [00, 00, 08] (an idx array of bytes)",
         ),
         (&four_gigabytes, "data: found 8 bytes, expected 4294901760 bytes for shape [65535, 256, 256]"),

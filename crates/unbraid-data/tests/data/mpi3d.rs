@@ -1,5 +1,5 @@
 //! MPI3D, on six images in the exact format. The files were written by `fixtures/make_mpi3d.py`: NumPy's `savez` and
-//! `savez_compressed`; those that promise more than they hold by Python's `zipfile` around a header of NumPy's.
+//! `savez_compressed`, and for headers that claim more than the file holds, Python's `zipfile`.
 
 use crate::support::{
     after_path, bytes, chain, damage, factors, fixture, missing, names_and_sizes, open, open_path, pattern,
@@ -60,7 +60,7 @@ fn only_the_published_numbers_of_images_are_recognised() {
 }
 
 #[test]
-fn sizes_that_make_no_sense() {
+fn invalid_sizes() {
     for sizes in ["1x2x3", "1x2x1x1x1x1x0", "axb", "1x2x1x1x1x1x3x1", "9999999999999x9999999999x1x1x1x1x1"] {
         let error = open(&spec("stored").with("sizes", sizes)).unwrap_err();
         let expected = "seven numbers of at least 1, such as 4x4x2x3x3x40x40";

@@ -1,4 +1,4 @@
-//! Names, options and splits: what is understood, and what is refused before any work.
+//! Names, options and splits: what is accepted, and what is refused before any file is read.
 
 use crate::support::{after_path, chain, factors, missing, open_spec};
 use unbraid_data::registry::{ENTRIES, open};
@@ -116,7 +116,7 @@ fn a_split_by_factor_holds_out_its_last_values() {
     assert!((0..train.len()).all(|i| factors(train.as_ref(), i)[1] < 3));
 }
 
-/// Recognising tries every entry on every kind of path without harm.
+/// Every entry of the registry is tried on these paths.
 #[test]
 fn unknown_paths_are_refused() {
     let directory = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ fn big_endian_and_small_elements() {
 }
 
 #[test]
-fn every_storage_type_gives_bytes_or_says_what_it_holds() {
+fn values_of_every_storage_type() {
     let little = ByteOrder::Little;
     assert_eq!(Storage::Signed(1).byte(&[0xff], little), Err("-1".to_owned()));
     assert_eq!(Storage::Signed(2).byte(&[200, 0], little), Ok(200));
@@ -39,7 +39,7 @@ fn every_storage_type_gives_bytes_or_says_what_it_holds() {
 }
 
 #[test]
-fn files_that_cannot_be_right() {
+fn invalid_files() {
     let mut wrong_mark = big_endian();
     wrong_mark[126] = b'?';
     let mut matlab_7_3 = big_endian();

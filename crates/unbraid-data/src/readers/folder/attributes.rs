@@ -1,4 +1,4 @@
-//! Tables of attributes for a folder of images: CelebA's own format, or a CSV with a header.
+//! Attribute tables for a folder of images: the format of CelebA, or a CSV with a header.
 
 use super::listing::{Listing, table_of_labels};
 use crate::error::{DataError, Result};
@@ -10,13 +10,13 @@ use std::path::Path;
 /// CelebA's table of 40 attributes.
 pub(super) const CELEBA_TABLE: &str = "list_attr_celeba.txt";
 
-/// A table: names of the attributes, and a row of values by file name.
+/// The names of the attributes, and the values of each file.
 struct Attributes {
     names: Vec<String>,
     rows: HashMap<String, Vec<String>>,
 }
 
-/// Reads a table and finds the row of every image.
+/// Reads a table and looks up the row of every image.
 pub(super) fn read(table: &Path, root: &Path, listing: &Listing) -> Result<FactorTable> {
     let text = fs::read_to_string(table).map_err(DataError::io(table, "read"))?;
     let is_csv = table.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
@@ -36,7 +36,7 @@ pub(super) fn read(table: &Path, root: &Path, listing: &Listing) -> Result<Facto
     table_of_labels(columns)
 }
 
-/// A line with the number of rows, a line with names, then a file name and -1 or 1 for each.
+/// Parses a line with the number of rows, a line with the names, and rows of a file name and a -1 or 1 per attribute.
 fn read_celeba(table: &Path, text: &str) -> Result<Attributes> {
     let refuse = |subject: &str, found: String, expected: &str| {
         Err(DataError::content(table, subject, found, expected))
@@ -70,7 +70,7 @@ fn read_celeba(table: &Path, text: &str) -> Result<Attributes> {
     Ok(Attributes { names, rows })
 }
 
-/// A header, then rows whose first column is the file name.
+/// Parses a header and rows whose first column is the file name.
 fn read_csv(table: &Path, text: &str) -> Result<Attributes> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let malformed = |error: csv::Error| {

@@ -1,4 +1,4 @@
-//! From a PNG or JPEG file to pixels of the wanted size.
+//! Decoding PNG and JPEG files to pixels of a given size.
 
 use crate::dataset::ImageShape;
 use crate::error::{DataError, Result};
@@ -6,7 +6,7 @@ use image::imageops::FilterType;
 use image::{DynamicImage, ImageReader};
 use std::path::Path;
 
-/// Decodes an image file; what it is follows from its first bytes, not from its name.
+/// Decodes an image file, whose format is inferred from its first bytes, not from its name.
 pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
     let reader = ImageReader::open(path)
         .and_then(ImageReader::with_guessed_format)
@@ -21,8 +21,8 @@ pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
     })
 }
 
-/// Decodes, crops the largest centred rectangle of the wanted aspect, and resizes it with an antialiasing bilinear
-/// filter. Transparent pixels are shown on white.
+/// Decodes an image, crops the largest centred rectangle of the given aspect ratio, and resizes it with an antialiasing
+/// bilinear filter. Transparent pixels are blended with white.
 pub(super) fn decode_resized(path: &Path, shape: ImageShape, pixels: &mut [u8]) -> Result<()> {
     let picture = on_white(decode(path)?);
     let (width, height) = (picture.width() as u64, picture.height() as u64);

@@ -1,4 +1,4 @@
-//! A few image files, named one by one, as a data set.
+//! Individual image files as a data set.
 
 use super::decode::decode_resized;
 use crate::dataset::{DataSet, ImageShape};
@@ -8,12 +8,13 @@ use crate::storage::{ByteImages, Pixels};
 use crate::stored::StoredImages;
 use std::path::PathBuf;
 
-/// These PNG or JPEG files as images of `shape`, each with its path for a name. Whatever their size, they become what a
-/// folder would make of them: the largest centred rectangle of the right aspect is cut out and resized, transparent pixels
-/// are shown on white, and colours become grey where one channel is wanted.
+/// Opens PNG or JPEG files as a data set of images of `shape`, named by their paths.
+///
+/// As in the data set `folder`, the largest centred rectangle of the right aspect ratio is cropped and resized,
+/// transparent pixels are blended with white, and colours become grey if `shape` has one channel.
 ///
 /// # Errors
-/// If there is no file, one cannot be read or decoded, or `shape` is not that of grey or RGB images.
+/// If `paths` is empty, a file cannot be read or decoded, or `shape` has neither 1 nor 3 channels.
 pub fn open_files(paths: &[PathBuf], shape: ImageShape) -> Result<Box<dyn DataSet>> {
     if paths.is_empty() {
         return Err(DataError::value("image files", "none", "at least one PNG or JPEG"));

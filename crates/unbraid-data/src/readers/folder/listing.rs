@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
 
-/// Paths of images below a folder, with `/` between their parts, sorted.
+/// Paths of the images below a folder, sorted, with `/` as separator.
 #[derive(Debug)]
 pub(super) struct Listing {
     names: Vec<String>,
 }
 
 impl Listing {
-    /// Finds all images below `root`. Hidden files and links to directories are passed over.
+    /// Finds all images below `root`. Hidden files and links to directories are skipped.
     pub(super) fn read(root: &Path) -> Result<Self> {
         if !fs::metadata(root).map_err(DataError::io(root, "open"))?.is_dir() {
             return Err(DataError::content(root, "path", "a file", "a folder of images"));
@@ -50,7 +50,7 @@ impl Listing {
         self.names
     }
 
-    /// Keeps the images whose position `wanted` accepts.
+    /// Keeps the images whose index `wanted` accepts.
     pub(super) fn keep(&mut self, wanted: impl Fn(usize) -> bool) {
         let mut index = 0;
         self.names.retain(|_| {
@@ -59,7 +59,7 @@ impl Listing {
         });
     }
 
-    /// The first sub-folder of each image as its only factor.
+    /// A table with one factor, the first sub-folder of each image.
     pub(super) fn folders_as_factor(&self, root: &Path) -> Result<FactorTable> {
         let folder = |name: &str| name.split_once('/').map(|(folder, _)| folder.to_owned());
         let folders: Option<Vec<String>> = self.names.iter().map(|name| folder(name)).collect();
@@ -95,7 +95,8 @@ fn visit(
     Ok(())
 }
 
-/// Factors whose values are the distinct labels of each column, in order: by number where all are numbers, else by text.
+/// A table with one factor per column, whose values are the distinct labels: in numerical order if all are numbers, in
+/// alphabetical order otherwise.
 pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> Result<FactorTable> {
     let mut factors = Vec::with_capacity(columns.len());
     let mut numbered: Vec<Vec<u32>> = Vec::with_capacity(columns.len());

@@ -1,8 +1,8 @@
-//! A folder of PNG and JPEG images of any size, sub-folders included.
+//! A folder of PNG and JPEG images of any size, including sub-folders.
 //!
-//! Images are cropped to the centre square and resized. They are decoded once, in parallel, and kept in a cache that is
-//! named by the content of the files, so that the next start takes seconds. Factors can come from a table of attributes
-//! (CelebA's or any CSV), from the sub-folders, or from the file names of 3D Chairs.
+//! Images are cropped to the centre square and resized. They are decoded once, in parallel, and cached under a hash of
+//! the files, so that the next start takes seconds. Factors can come from an attribute table (CelebA's or any CSV), from
+//! the sub-folders, or from the file names of 3D Chairs.
 
 mod attributes;
 mod chairs;
@@ -39,10 +39,10 @@ pub(crate) const ATTRIBUTES: (&str, &str) = (
 pub(crate) const LABELS: (&str, &str) =
     ("labels", "none (default), or folders: the first sub-folder is the class");
 
-/// Images decoded and handed on together: enough for every core, small enough for memory.
+/// Images per piece: enough for every core, small enough for memory.
 const IMAGES_PER_PIECE: usize = 256;
 
-/// Whether a directory has an image in it or in its sub-folders.
+/// Whether a directory or one of its sub-folders has an image.
 pub(crate) fn recognise(path: &Path) -> bool {
     path.is_dir() && Listing::read(path).is_ok()
 }
@@ -63,7 +63,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     Ok(Box::new(folder.into_data("folder")))
 }
 
-/// CelebA: the folder of aligned faces, with the published table of 40 attributes beside it.
+/// CelebA: a folder of aligned faces, with the published table of 40 attributes in it or next to it.
 pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
     let mut folder = Folder::read(request, 3)?;
@@ -82,7 +82,7 @@ pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     Ok(Box::new(folder.into_data("celeba")))
 }
 
-/// 3D Chairs (Aubry et al., 2014): grey, with factors from the file names; split by model.
+/// 3D Chairs (Aubry et al., 2014): grey images, with factors from the file names; split by model.
 pub(crate) fn open_chairs(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
     let mut folder = Folder::read(request, 1)?;
@@ -98,7 +98,7 @@ pub(crate) fn recognise_celeba(path: &Path) -> bool {
     path.join(attributes::CELEBA_TABLE).is_file()
 }
 
-/// A folder on its way to a data set.
+/// A folder whose images have been read.
 struct Folder {
     listing: Listing,
     shape: ImageShape,
@@ -136,9 +136,9 @@ impl Folder {
     }
 }
 
-/// Names the decoded images: the content of every file, in order, and what is done to it.
+/// The cache key: a hash of the files in order, and of the size of the decoded images.
 fn key(root: &Path, listing: &Listing, shape: ImageShape, progress: &dyn Progress) -> Result<String> {
-    progress.start("Looking at files", listing.len() as u64);
+    progress.start("Hashing files", listing.len() as u64);
     let hashes: Result<Vec<String>> = (0..listing.len())
         .into_par_iter()
         .map(|i| {
@@ -179,7 +179,7 @@ fn decode_all(
     Ok(())
 }
 
-/// Leaves out the files that cannot be decoded, and says which.
+/// Removes the files that cannot be decoded, and reports them.
 fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> Result<()> {
     progress.start("Checking images", listing.len() as u64);
     let failures: Vec<Option<DataError>> = (0..listing.len())

@@ -1,7 +1,7 @@
-//! `shapes`: the images of dSprites rendered on demand, without any file.
+//! `shapes`: the images of dSprites, rendered on demand without any file.
 //!
-//! Same grid, same order, and nearly always the same pixels as the published file: squares are bit-exact, ellipses and
-//! hearts differ by a pixel or two in about three images of a hundred. Reduced grids keep every n-th value.
+//! The grid, the order and nearly all pixels are those of the published file: squares are bit-exact, and ellipses and
+//! hearts differ by one or two pixels in about 3 % of the images. Reduced grids keep every n-th value.
 
 mod outline;
 mod square;
@@ -16,10 +16,10 @@ use crate::request::Request;
 use outline::{ELLIPSE, HEART};
 use std::f64::consts::TAU;
 
-/// Side of the images, in pixels.
+/// Height and width of the images, in pixels.
 pub(crate) const SIDE: usize = 64;
 
-/// One shape in the image plane, y down, in pixels.
+/// Position, scale and rotation of a shape, in pixels; y points down.
 #[derive(Clone, Copy, Debug)]
 struct Pose {
     centre: (f64, f64),
@@ -28,14 +28,14 @@ struct Pose {
     cosine: f64,
 }
 
-/// Which values of dSprites' factors are rendered.
+/// The grid to render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
-    /// How many of the 6 scales.
+    /// The number of scales, a divisor of 6.
     pub(crate) scales: usize,
-    /// How many of the 40 orientations.
+    /// The number of orientations, a divisor of 40.
     pub(crate) orientations: usize,
-    /// How many of the 32 positions along each axis.
+    /// The number of positions along each axis, a divisor of 32.
     pub(crate) positions: usize,
 }
 
@@ -46,12 +46,12 @@ impl Default for Grid {
 }
 
 impl Grid {
-    /// Number of values of shape, scale, orientation, x and y.
+    /// The number of values of shape, scale, orientation, x and y.
     fn sizes(self) -> [usize; 5] {
         [3, self.scales, self.orientations, self.positions, self.positions]
     }
 
-    /// The class in the full grid for each class of this one.
+    /// The classes in the full grid for classes in this grid.
     fn full_classes(self, classes: [u32; 5]) -> [u32; 5] {
         let sizes = self.sizes();
         std::array::from_fn(|k| classes[k] * (dsprites::SIZES[k] / sizes[k]) as u32)
@@ -62,9 +62,9 @@ impl Grid {
 #[derive(Debug)]
 pub(crate) struct Shapes {
     grid: Grid,
-    /// All five factors, to number the images.
+    /// All five factors.
     all: FactorSpace,
-    /// Those with more than one value, which is what users see.
+    /// The factors with more than one value, which are the factors of the data set.
     varying: FactorSpace,
 }
 
@@ -72,7 +72,7 @@ impl Shapes {
     /// The images of a grid.
     ///
     /// # Errors
-    /// If a number of values does not divide that of the full grid.
+    /// If a number of values is not a divisor of that of the full grid.
     pub(crate) fn new(grid: Grid) -> Result<Self> {
         let names = ["scales", "orientations", "positions"];
         let counts = [grid.scales, grid.orientations, grid.positions];
@@ -87,7 +87,7 @@ impl Shapes {
         Ok(Self { grid, all: FactorSpace::new(factors), varying: FactorSpace::new(varying) })
     }
 
-    /// dSprites' own classes (shape, scale, orientation, x, y) of image `index`.
+    /// The dSprites classes (shape, scale, orientation, x, y) of image `index`.
     pub(crate) fn original_classes(&self, index: usize) -> [u32; 5] {
         let mut classes = [0; 5];
         self.all.values_of(index, &mut classes);
@@ -95,10 +95,10 @@ impl Shapes {
     }
 }
 
-/// Renders one image of the full grid: classes of shape, scale, orientation, x and y.
+/// Renders the image with these classes (shape, scale, orientation, x, y) of the full grid.
 fn render(classes: [u32; 5], pixels: &mut [f32]) {
     let [shape, scale, orientation, x, y] = classes;
-    // The values that the published file lists: evenly spaced, both ends included. The last angle repeats the first.
+    // The values of the published file: evenly spaced, both ends included, so that the last angle repeats the first.
     let angle = f64::from(orientation) * (TAU / 39.0);
     let position = |class: u32| 16.0 + 32.0 * (f64::from(class) / 31.0);
     let pose = Pose {
@@ -142,7 +142,7 @@ impl DataSet for Shapes {
 
     fn write_image(&self, index: usize, _noise: Lane, pixels: &mut [f32]) -> Result<()> {
         assert!(index < self.len(), "image {index} of {}", self.len());
-        assert_eq!(pixels.len(), SIDE * SIDE, "room for exactly one image");
+        assert_eq!(pixels.len(), SIDE * SIDE, "`pixels` holds one image");
         render(self.original_classes(index), pixels);
         Ok(())
     }

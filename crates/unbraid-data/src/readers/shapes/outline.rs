@@ -1,18 +1,18 @@
 //! Ellipse and heart: star-shaped outlines given by their radius at each angle.
 //!
-//! A pixel belongs to the shape if its centre, moved into the shape's own frame (u, v), lies nearer than the radius at
-//! its angle: hypot(u, v) < r(atan2(v, |u|)). Both shapes are symmetric in u. The radii were measured on published
-//! images at 720 angles; in between they are interpolated.
+//! A pixel is inside if the distance of its centre (u, v), in the coordinates of the shape, is below the radius at its
+//! angle: hypot(u, v) < r(atan2(v, |u|)). Both shapes are symmetric in u. The radii were measured on published images at
+//! 720 angles, with linear interpolation in between.
 //!
-//! The angle is costly, and most pixels are far from the outline. So the plane is cut into sectors by the "diamond
-//! angle" v / (|u| + |v|), which grows with the angle and needs one division; each sector knows its smallest and its
-//! largest radius, and only pixels between the two ask for the exact angle. The result is the same.
+//! The angle is expensive, and most pixels are far from the outline. So the plane is divided into sectors by the "diamond
+//! angle" v / (|u| + |v|), which increases with the angle and needs one division. Each sector has a smallest and a
+//! largest radius, and only pixels between the two need the exact angle. The result is the same.
 
 use super::{Pose, SIDE};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::LazyLock;
 
-/// angle, radius of the ellipse, radius of the heart; 720 angles from -pi/2 to pi/2, at the middle of equal steps.
+/// Columns: angle, radius of the ellipse, radius of the heart, at the midpoints of 720 equal steps from -pi/2 to pi/2.
 const PROFILES: &str = include_str!("profiles.csv");
 const SECTORS: usize = 1024;
 
@@ -21,7 +21,7 @@ pub(super) static HEART: LazyLock<Outline> = LazyLock::new(|| Outline::new(colum
 
 fn column(column: usize) -> Vec<f64> {
     let number = |line: &str| line.split(',').nth(column).and_then(|field| field.parse().ok());
-    // A profile that does not parse would be a broken build; the tests read every number.
+    // The file is part of the source, and a test checks every number.
     PROFILES.lines().skip(1).map(|line| number(line).unwrap_or(f64::NAN)).collect()
 }
 
@@ -73,18 +73,18 @@ impl Outline {
         tabulated.chain(ends).fold((f64::MAX, 0.0), |(low, high), radius| (radius.min(low), radius.max(high)))
     }
 
-    /// Whether a point of the shape's own frame lies inside.
+    /// Whether a point in the coordinates of the shape is inside.
     fn contains(&self, u: f64, v: f64) -> bool {
         let u = u.abs();
         let square = u * u + v * v;
         let diamond = v / (u + v.abs());
-        // The centre itself has no angle; not-a-number becomes sector 0, whose radius it is within.
+        // The angle of the centre is NaN, which becomes sector 0; the centre is inside any sector.
         let sector = ((diamond + 1.0) * (SECTORS as f64 / 2.0)) as usize;
         let (surely, possibly) = self.sectors[sector.min(SECTORS - 1)];
         square < surely || square < possibly && u.hypot(v) < self.radius(v.atan2(u))
     }
 
-    /// Fills the shape with ones.
+    /// Sets the pixels of the shape to 1.
     pub(super) fn fill(&self, pose: &Pose, pixels: &mut [f32]) {
         let reach = self.largest * pose.scale;
         let range = |centre: f64| {
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(outline.radii.len(), 720);
             assert!(outline.radii.iter().all(|radius| (4.0..20.0).contains(radius)));
         }
-        // First and last angle of the table stand in the middle of the first and of the last step.
+        // The first angle of the table is the midpoint of the first step.
         let first: f64 = PROFILES.lines().nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
         assert!((first - (0.5 * ELLIPSE.step() - FRAC_PI_2)).abs() < 1e-6);
     }
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sectors_change_nothing(u in -15.0..15.0_f64, v in -15.0..15.0_f64) {
+        fn sectors_do_not_change_the_result(u in -15.0..15.0_f64, v in -15.0..15.0_f64) {
             for outline in [&*ELLIPSE, &*HEART] {
                 let exact = u.hypot(v) < outline.radius(v.atan2(u.abs()));
                 prop_assert_eq!(outline.contains(u, v), exact);

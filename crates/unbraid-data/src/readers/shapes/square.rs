@@ -1,4 +1,4 @@
-//! The square: a polygon filled the way graphics hardware does it.
+//! The square: a polygon, rasterised with the rules of graphics hardware.
 
 use super::{Pose, SIDE};
 
@@ -7,7 +7,7 @@ const HALF_SIDE: f64 = 9.6;
 /// Corners are snapped to this fraction of a pixel, after which all arithmetic is exact.
 const SUBPIXELS: f64 = 256.0;
 
-/// Fills the square with ones.
+/// Sets the pixels of the square to 1.
 pub(super) fn fill(pose: &Pose, pixels: &mut [f32]) {
     let half = HALF_SIDE * pose.scale;
     // In this order, with y down, the inside is where all edge functions are positive.
@@ -33,8 +33,8 @@ pub(super) fn fill(pose: &Pose, pixels: &mut [f32]) {
     }
 }
 
-/// Whether a point is on the inner side of an edge. A point exactly on the edge belongs to one of the two polygons that
-/// could share it: the one for which the edge goes up, or is level and goes left.
+/// Whether a point is on the inner side of an edge. A point exactly on an edge belongs to only one of the two polygons
+/// that can share the edge: the one for which the edge goes up, or is horizontal and goes left.
 fn covers(from: (i64, i64), to: (i64, i64), point: (i64, i64)) -> bool {
     let edge = (to.0 - from.0, to.1 - from.1);
     let side = edge.0 * (point.1 - from.1) - edge.1 * (point.0 - from.0);
