@@ -1,26 +1,25 @@
-//! Opens a trained run, looks at the code of an image, changes one unit of it, and writes the result.
+//! Opens a trained run, prints the code of an image, changes one latent unit of it, and writes the result.
 //!
-//! `cargo run --release --example edit_image -- runs/photos photo.jpg 3 1.5 edited.png`
+//! `cargo run --release -p unbraid-report --example edit_image -- runs/photos photo.jpg 3 1.5 edited.png`
 
+use std::error::Error;
 use std::path::Path;
 use unbraid::Run;
-use unbraid::apply::assignment::Assignment;
-use unbraid::apply::strip::PictureFile;
-use unbraid::failure::{Failure, Outcome};
 use unbraid::files::Existing;
+use unbraid::inference::Assignment;
+use unbraid_report::{PictureFile, Result};
 
-fn main() -> Outcome {
+fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [run, image, unit, value, output] = arguments.as_slice() else {
-        return Err(Failure::input("usage: edit_image RUN IMAGE UNIT VALUE OUTPUT.png"));
+        return Err("usage: edit_image RUN IMAGE UNIT VALUE OUTPUT.png".into());
     };
-    let unit = unit.parse().map_err(Failure::input)?;
-    let value = value.parse().map_err(Failure::input)?;
-    edit(Path::new(run), Path::new(image), (unit, value), Path::new(output))
+    edit(Path::new(run), Path::new(image), (unit.parse()?, value.parse()?), Path::new(output))?;
+    Ok(())
 }
 
 /// All of it; the tests call it, too.
-pub fn edit(run: &Path, image: &Path, (unit, value): (usize, f32), output: &Path) -> Outcome {
+pub(crate) fn edit(run: &Path, image: &Path, (unit, value): (usize, f32), output: &Path) -> Result {
     let run = Run::open(run)?;
     let image = run.read_image(image)?;
     let posteriors = run.encode(&image)?;

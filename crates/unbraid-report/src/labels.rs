@@ -4,18 +4,14 @@ use unbraid::metrics::registry;
 use unbraid_study::analysis::quantities::{ELBO, KL, RECONSTRUCTION, UDR};
 
 /// Labels of what no metric gives.
-const LABELS: [(&str, &str); 4] = [
-    (RECONSTRUCTION, "reconstruction loss"),
-    (KL, "KL divergence"),
-    (ELBO, "ELBO"),
-    (UDR, "UDR"),
-];
+const LABELS: [(&str, &str); 4] =
+    [(RECONSTRUCTION, "reconstruction loss"), (KL, "KL divergence"), (ELBO, "ELBO"), (UDR, "UDR")];
 
 /// The label of a key, such as `MIG` for `mig`: that of its metric, or the words of the key.
 pub(crate) fn label(key: &str) -> String {
     let known = LABELS.iter().find(|(known, _)| *known == key).map(|(_, label)| (*label).to_owned());
     known
-        .or_else(|| registry::label(key))
+        .or_else(|| registry::shared().label(key))
         .unwrap_or_else(|| key.strip_prefix("train/").unwrap_or(key).replace('_', " "))
 }
 

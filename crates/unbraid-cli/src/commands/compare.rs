@@ -20,15 +20,15 @@ pub(crate) struct CompareArgs {
     /// Also write a page with tables, curves and traversals
     #[arg(short, long, value_name = "FILE.html")]
     out: Option<PathBuf>,
-    /// Replace a page that is there
+    /// Overwrite an existing page
     #[arg(long, requires = "out")]
     overwrite: bool,
-    /// How the comparison is printed (default: table on a terminal, csv elsewhere)
+    /// Output format (default: table on a terminal, csv elsewhere)
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
     #[command(flatten)]
     compute: ComputeArgs,
-    /// Print no progress
+    /// Show no progress
     #[arg(long)]
     quiet: bool,
 }

@@ -44,30 +44,30 @@ pub(crate) struct EvaluateArgs {
     /// Metrics to compute, separated by commas (default: those of the run's configuration, or all that apply)
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     metrics: Vec<String>,
-    /// Decides everything that is drawn at random
+    /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Training points drawn from the run's data (default 10000); half as many are drawn for testing
+    /// Number of training points (default 10000); there are half as many test points
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     samples: Option<usize>,
-    /// Judge on images that the run was not trained on: test points come from `split=test` of its data
+    /// Take test points from images that the run was not trained on, `split=test` of its data
     #[arg(long, conflicts_with = "codes")]
     test_split: bool,
-    /// What counts as the code of an image (default: mean)
+    /// Representation that is scored (default: mean)
     #[arg(long, value_enum, conflicts_with = "codes")]
     representation: Option<RepresentationArg>,
-    /// Take the checkpoint that was kept after this step in place of the last
+    /// Use the checkpoint of this step instead of the last one
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     step: Option<u64>,
     #[command(flatten)]
     compute: ComputeArgs,
-    /// How scores are printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
-    /// Say in the table what each number means
+    /// Explain each score in the table
     #[arg(long)]
     explain: bool,
-    /// Print no progress
+    /// Show no progress
     #[arg(long)]
     quiet: bool,
 }

@@ -15,17 +15,17 @@ use unbraid_report::PictureFile;
 Example: unbraid interpolate runs/photos a.jpg b.jpg -o way.gif
 
 Continuous units go straight from one code to the other; categorical ones
-change in the middle. A picture has the originals at both ends.")]
+change in the middle. A PNG has the originals at both ends.")]
 pub(crate) struct InterpolateArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// A PNG or JPEG file of any size
     #[arg(value_name = "A")]
     first: PathBuf,
-    /// Another one
+    /// Another PNG or JPEG file
     #[arg(value_name = "B")]
     last: PathBuf,
-    /// Images on the way, both ends included
+    /// Number of images, both ends included
     #[arg(long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u16).range(2..=200))]
     steps: u16,

@@ -19,19 +19,19 @@ pub(crate) struct MeasureArgs {
     model: ModelArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// Images to encode; the time for what codes share grows with its square
+    /// Images to encode; time for mutual information and total correlation grows quadratically
     #[arg(long, value_name = "N", default_value_t = Effort::default().images)]
     images: usize,
-    /// Images of which the likelihood is estimated
+    /// Images for the importance-weighted likelihood
     #[arg(long, value_name = "N", default_value_t = Effort::default().likelihood_images)]
     likelihood_images: usize,
-    /// Samples of each of their posteriors; more bring the estimate nearer to the likelihood, from below
+    /// Importance samples per image; more give a tighter lower bound
     #[arg(long, value_name = "K", default_value_t = Effort::default().samples)]
     samples: usize,
-    /// Decides which images, and all samples
+    /// Random seed of the choice of images and of all samples
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How numbers are printed
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
 }

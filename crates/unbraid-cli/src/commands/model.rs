@@ -18,12 +18,12 @@ pub(crate) struct ModelArgs {
     /// A run directory
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Take the checkpoint that was kept after this step in place of the last
+    /// Use the checkpoint of this step instead of the last one
     #[arg(long, value_name = "N")]
     step: Option<u64>,
     #[command(flatten)]
     compute: ComputeArgs,
-    /// Print no progress
+    /// Show no progress
     #[arg(long)]
     quiet: bool,
 }
@@ -47,7 +47,7 @@ impl ModelArgs {
         compute.run(|| work(&run))
     }
 
-    /// One line for whoever waits.
+    /// One line on standard error, unless quiet.
     pub(super) fn log(&self, message: &str) {
         if !self.quiet {
             log_line(message);
@@ -93,10 +93,10 @@ impl InputArgs {
     }
 }
 
-/// Damage to do to images first.
+/// How to corrupt images first.
 #[derive(Args, Debug)]
 pub(crate) struct CorruptArgs {
-    /// Damage images first: `invert` turns every pixel x into 1 - x, `noise=0.05` one in twenty
+    /// Corrupt images first: `invert` maps every pixel x to 1 - x, `noise=0.05` one in twenty
     #[arg(long, value_name = "noise=P|invert")]
     corrupt: Option<Corruption>,
 }
@@ -107,7 +107,7 @@ impl CorruptArgs {
         self.corrupt.is_some()
     }
 
-    /// The images as the model gets to see them; `None` if they are whole.
+    /// The corrupted images; `None` without --corrupt.
     pub(super) fn apply(&self, images: &Array4<f32>, seed: u64) -> Option<Array4<f32>> {
         self.corrupt.map(|corruption| corruption.apply(images, seed))
     }
@@ -116,7 +116,7 @@ impl CorruptArgs {
 /// Whether what is there may be replaced.
 #[derive(Args, Debug)]
 pub(crate) struct OverwriteArgs {
-    /// Replace the output if it exists
+    /// Overwrite existing files
     #[arg(long)]
     overwrite: bool,
 }

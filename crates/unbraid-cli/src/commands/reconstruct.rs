@@ -15,18 +15,18 @@ use unbraid_report::PictureFile;
 #[command(after_help = "\
 Example: unbraid reconstruct runs/photos --image a.jpg --image b.jpg -o out.png
 
-Rows: the originals, with --corrupt what the model gets to see, what it makes
-of it, and the absolute difference from the originals, in which black is none.")]
+Rows: the originals, with --corrupt the corrupted images, their
+reconstructions, and the absolute difference from the originals, in which black is none.")]
 pub(crate) struct ReconstructArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// How many images of a data set to draw
+    /// Number of images of a data set
     #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=100))]
     count: u16,
-    /// Decides which images, and the damage of --corrupt
+    /// Random seed of the choice of images and of --corrupt
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]

@@ -16,12 +16,12 @@ pub(crate) struct ReportArgs {
     /// A run directory; report.html and figures/ are written into it
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Take the checkpoint that was kept after this step in place of the last
+    /// Use the checkpoint of this step instead of the last one
     #[arg(long, value_name = "N")]
     step: Option<u64>,
     #[command(flatten)]
     compute: ComputeArgs,
-    /// Print no progress
+    /// Show no progress
     #[arg(long)]
     quiet: bool,
 }

@@ -17,14 +17,14 @@ Latent values are drawn from the run's prior and decoded. An .npz has the
 pub(crate) struct SampleArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// How many images
+    /// Number of images
     #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     count: u64,
-    /// Decides which images
+    /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Hold a categorical unit in a class: `3`, or `1=3` for the second unit; may be repeated
+    /// Fix the class of a categorical unit: `3`, or `1=3` for the second unit; may be repeated
     #[arg(long, value_name = "[UNIT=]CLASS", value_parser = class)]
     category: Vec<(usize, usize)>,
     /// A sheet (.png), arrays (.npz), or a directory of PNG files

@@ -16,28 +16,28 @@ use unbraid_report::PictureFile;
 #[command(after_help = "\
 Example: unbraid traverse runs/photos --image a.jpg --unit 3 -o strip.png
 
-Each row decodes the code of the image, or the middle of the prior without
-one, while a single unit changes; categorical units go through their classes.
-A name that ends in .gif gives a moving picture.")]
+Each row decodes the code of the image, or the median of the prior
+without one, while a single unit changes; categorical units go through their classes.
+A name that ends in .gif gives an animation.")]
 pub(crate) struct TraverseArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Start from the code of this PNG or JPEG file of any size (default: the middle of the prior)
+    /// Start from the code of this PNG or JPEG file of any size (default: the median of the prior)
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
     /// A unit, as `3`, or `category.0` for a categorical one; may be repeated (default: all)
     #[arg(long, value_name = "UNIT", value_parser = Unit::from_str)]
     unit: Vec<Unit>,
-    /// From where to where (default: nearly all of the unit's prior, -3..3 for a standard normal one)
+    /// Range of values (default: the unit's prior but for its tails, -3..3 for a standard normal)
     #[arg(long, value_name = "LOW..HIGH", value_parser = range, allow_hyphen_values = true)]
     range: Option<(f64, f64)>,
-    /// Images in a row
+    /// Images per row
     #[arg(long, value_name = "N", default_value_t = 11)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=200))]
     steps: u16,
     #[command(flatten)]
     corrupt: CorruptArgs,
-    /// Decides the damage of --corrupt
+    /// Random seed of --corrupt
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// The picture to write, ending in .png or .gif

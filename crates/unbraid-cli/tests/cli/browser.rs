@@ -185,8 +185,7 @@ fn pages_work_in_a_browser_and_ask_nobody() {
             ["--set", "evaluation.after_training=true", "--set", "evaluation.report=true", "--set", metrics];
         bench.train(name, &[&["--set", beta][..], &more].concat()).assert().success();
     }
-    let headings =
-        ["What each unit does", "Scores", "Units and factors", "Images", "Training", "Latent space"];
+    let headings = ["Latent traversals", "Scores", "Units and factors", "Images", "Training", "Latent space"];
     // The first row is logged at step 7.
     let steps = ("step ", "step 7");
     check(&browser, &bench.path("one/report.html"), 12, steps, &headings);
@@ -197,7 +196,7 @@ fn pages_work_in_a_browser_and_ask_nobody() {
         &bench.path("compare.html"),
         6,
         steps,
-        &["Scores", "Settings that differ", "What each unit does", "Training"],
+        &["Scores", "Settings that differ", "Latent traversals", "Training"],
     );
 }
 
@@ -211,19 +210,19 @@ fn the_page_of_a_study_works_in_a_browser_and_asks_nobody() {
     );
     bench.expect(&["study", "report", "six", "--quiet"], 0, &[]);
     let headings = [
-        "What this study says",
-        "Scores of the methods",
-        "Against the hyper-parameters",
+        "Findings",
+        "Scores by method",
+        "Effect of the hyper-parameters",
         "Scores against reconstruction",
         "Best hyper-parameters",
-        "What explains the scores",
-        "Agreement of scores",
-        "Usefulness for predictions",
+        "Explained variance",
+        "Agreement between scores",
+        "Downstream accuracy",
     ];
     // The pointer is over the first or the second row, whatever the scale.
     check(&browser, &bench.path("six/report.html"), 0, ("", "beta-vaemedian"), &headings);
     let table = crate::support::table_study::table(&["shapes", "cars3d"], 3, 5);
-    let html = unbraid_report::study::page::write("two data sets", table, &[]).unwrap();
+    let html = unbraid_report::study_page("two data sets", table, &[]).unwrap();
     fs::write(bench.path("two.html"), html).unwrap();
-    check(&browser, &bench.path("two.html"), 0, ("", "beta-vaemedian"), &["Scores on each data set"]);
+    check(&browser, &bench.path("two.html"), 0, ("", "beta-vaemedian"), &["Scores by data set"]);
 }

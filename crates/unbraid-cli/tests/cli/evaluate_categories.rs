@@ -48,15 +48,15 @@ fn clusters_are_labelled_on_training_images_and_judged_on_the_test_split() {
 
     // 3 shapes x 2 scales x 2 orientations x 4 x 4 positions = 192 images, four fifths of them for training.
     let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
-    assert_eq!((codes.codes_train.dim(), codes.codes_test.dim()), ((154, 2), (38, 2)));
-    let (train, test) = codes.clusters.as_ref().unwrap();
+    assert_eq!((codes.codes_train().dim(), codes.codes_test().dim()), ((154, 2), (38, 2)));
+    let (train, test) = codes.clusters().unwrap();
     assert_eq!((train.ncols(), test.ncols()), (2, 2));
     let mut best = 0.0_f64;
     for unit in 0..2 {
-        for factor in 0..codes.factors_train.ncols() {
+        for factor in 0..codes.factors_train().ncols() {
             best = best.max(majority_accuracy(
-                (&column(train, unit), &column(&codes.factors_train, factor)),
-                (&column(test, unit), &column(&codes.factors_test, factor)),
+                (&column(train, unit), &column(&codes.factors_train(), factor)),
+                (&column(test, unit), &column(&codes.factors_test(), factor)),
             ));
         }
     }
@@ -66,7 +66,7 @@ fn clusters_are_labelled_on_training_images_and_judged_on_the_test_split() {
     // Without the option, all points come from the images that the run was trained on.
     bench.unbraid(&command).assert().success();
     let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
-    assert_eq!((codes.codes_train.nrows(), codes.codes_test.nrows()), (103, 51));
+    assert_eq!((codes.codes_train().nrows(), codes.codes_test().nrows()), (103, 51));
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn models_without_continuous_units_are_evaluated_by_their_classes() {
     bench.train("run", &latents).assert().success();
     bench.expect(&["evaluate", "run", "--metrics", "mig,cluster_accuracy", "--quiet"], 0, &[]);
     let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
-    let (train, _) = codes.clusters.as_ref().unwrap();
-    assert_eq!(codes.codes_train, train.mapv(|class| class as f64));
+    let (train, _) = codes.clusters().unwrap();
+    assert_eq!(codes.codes_train(), train.mapv(|class| class as f64));
 }
 
 /// Latent rows have the means and a one-hot row for each categorical unit, and images are decoded from them.

@@ -59,13 +59,13 @@ fn scores_and_codes_are_written_beside_the_run() {
     let run = Run::open(bench.path("run")).unwrap();
     let data = open(&run.config().data, &Silent).unwrap();
     let image = |row: usize| {
-        let factors: Vec<u32> = codes.factors_train.row(row).iter().map(|&value| value as u32).collect();
+        let factors: Vec<u32> = codes.factors_train().row(row).iter().map(|&value| value as u32).collect();
         data.index_of(&factors).unwrap()
     };
     let images: Vec<usize> = (0..300).map(image).collect();
     let posteriors = run.encode_data(data.as_ref(), &images, Stream::new(9, "unused"), &Silent).unwrap();
-    assert_eq!(posteriors.mean.mapv(f64::from), codes.codes_train);
-    assert_eq!(posteriors.log_variance.mapv(f64::from), codes.log_variance_train.unwrap());
+    assert_eq!(posteriors.mean.mapv(f64::from), codes.codes_train());
+    assert_eq!(posteriors.log_variance.mapv(f64::from), codes.log_variance_train().unwrap());
     let file = bench.path("run/codes.npz");
     let output = bench.unbraid(&["evaluate", "--codes", file.to_str().unwrap(), "--format", "json"]).output();
     let again: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
@@ -104,7 +104,7 @@ impl Lookup for OnDemand<'_> {
         wanted.dedup();
         let encoded = Encoded::new(self.run, self.data, Some(wanted), self.settings, &Silent).unwrap();
         let found = encoded.codes_of(images);
-        codes.copy_from_slice(found.as_slice().unwrap());
+        codes.iter_mut().zip(&found).for_each(|(code, &found)| *code = f64::from(found));
     }
 }
 
@@ -145,7 +145,7 @@ fn interventional_scores_are_the_same_with_and_without_the_table() {
         let images = [5, 150, 5, 0];
         let mut codes = vec![0.0; 4 * run.units()];
         on_demand.look_up(&images, &mut codes);
-        assert_eq!(encoded.codes_of(&images).as_slice().unwrap(), codes);
+        assert_eq!(encoded.codes_of(&images).mapv(f64::from).as_slice().unwrap(), codes);
     }
 }
 
@@ -160,8 +160,8 @@ fn samples_spread_as_the_posteriors_say() {
     let encode =
         |representation| Encoded::new(&run, data.as_ref(), None, (representation, 0), &Silent).unwrap();
     let (means, samples) = (encode(Representation::Mean), encode(Representation::Sample));
-    let deviations = means.log_variances_of(&all).mapv(|log_variance| (0.5 * log_variance).exp());
-    let noise = (samples.codes_of(&all) - means.codes_of(&all)) / deviations;
+    let deviations = means.log_variances_of(&all).mapv(|log_variance| (0.5 * f64::from(log_variance)).exp());
+    let noise = (samples.codes_of(&all) - means.codes_of(&all)).mapv(f64::from) / deviations;
     // 11,520 standard normal values: deviations of 0.0093 and 0.0132 for mean and variance; five of each.
     assert_eq!(noise.len(), 3840 * 3);
     assert!(noise.mean().unwrap().abs() < 0.047 && (noise.var(0.0) - 1.0).abs() < 0.066);
@@ -216,7 +216,7 @@ fn data_gets_the_scores_that_apply_to_it() {
         // Images are distinct: two thirds of the 90, and the rest for learners to be judged on.
         let codes = codes_file::read(&bench.path(&format!("{name}/codes.npz"))).unwrap();
         let tests = if supervised { 30 } else { 0 };
-        assert_eq!((codes.codes_train.nrows(), codes.codes_test.nrows()), (60, tests), "{name}");
+        assert_eq!((codes.codes_train().nrows(), codes.codes_test().nrows()), (60, tests), "{name}");
         if !supervised {
             bench.expect(&["evaluate", name, "--metrics", "mig"], 2, &[name, "`mig` needs factors"]);
         }

@@ -12,6 +12,7 @@ mod evaluate_command;
 mod evaluate_run;
 mod exactness;
 mod guide;
+mod library;
 mod measure;
 mod report;
 mod study_kill;

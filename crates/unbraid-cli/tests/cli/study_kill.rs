@@ -70,14 +70,14 @@ fn killed_at_any_moment_a_study_ends_the_same() {
 }
 
 #[test]
-fn the_processes_of_a_killed_study_end_by_themselves_and_its_claims_are_taken_over() {
+fn the_processes_of_a_killed_study_end_by_themselves_and_its_leases_are_taken_over() {
     let bench = Bench::new(2, &["training.steps=100000"]);
     let mut study = bench.start(&["--jobs", "2"]);
     wait_until("both runs are at work", || {
         (0..2).all(|number| !bench.text(number, "metrics.jsonl").is_empty())
     });
     let workers = children(study.id());
-    assert_eq!((workers.len(), bench.claims().len()), (2, 2));
+    assert_eq!((workers.len(), bench.leases().len()), (2, 2));
     let status = bench.status();
     assert_eq!(status["counts"]["running"], 2);
     let running = &status["running"][1];
@@ -93,9 +93,9 @@ fn the_processes_of_a_killed_study_end_by_themselves_and_its_claims_are_taken_ov
     // Claims whose runs have come to an end, one way or the other, are given back by whoever comes next.
     let status = bench.run(0).join("status.json");
     fs::write(&status, bench.text(0, "status.json").replace("interrupted by", "stumbled over")).unwrap();
-    assert_eq!(bench.claims().len(), 2);
+    assert_eq!(bench.leases().len(), 2);
     bench.expect(&["--id", "0"], 1, &["1 of 1 runs failed", "stumbled over"]);
-    assert_eq!(bench.claims(), [""; 0]);
+    assert_eq!(bench.leases(), [""; 0]);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn signals_save_what_is_at_work_and_the_same_command_goes_on() {
         let interrupted = (0..2).filter(|n| bench.text(*n, "status.json").contains("interrupted by")).count();
         assert!(interrupted > 0, "no run was at work any more");
         assert!(bench.rows() < whole.rows());
-        assert_eq!(bench.claims(), [""; 0]);
+        assert_eq!(bench.leases(), [""; 0]);
         bench.expect(&[], 0, &[]);
         assert_same_studies(&whole, &bench);
     }
@@ -161,5 +161,5 @@ fn a_second_signal_ends_at_once() {
     });
     assert_eq!(study.wait().unwrap().code(), Some(143));
     assert!(!workers.iter().any(|pid| is_alive(*pid)));
-    assert_eq!((bench.claims(), bench.status()["counts"]["interrupted"].as_u64()), (Vec::new(), Some(1)));
+    assert_eq!((bench.leases(), bench.status()["counts"]["interrupted"].as_u64()), (Vec::new(), Some(1)));
 }

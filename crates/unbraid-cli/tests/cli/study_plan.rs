@@ -3,8 +3,9 @@
 use crate::support::Bench;
 use serde_json::Value;
 use std::fs;
+use unbraid::error_chain;
 use unbraid::run::{State, Status};
-use unbraid_study::{Manifest, StudyDirectory, plan};
+use unbraid_study::{Manifest, StudyDirectory};
 
 const STUDY: &str = r#"
 name = "small"
@@ -290,7 +291,7 @@ fn a_change_since_the_plan_is_noticed() {
     planned(&bench);
     let study = StudyDirectory::open(&bench.path("study")).unwrap();
     let manifest = study.read_manifest().unwrap();
-    let check = || plan::check_current(&study, &manifest).unwrap();
+    let check = || manifest.check_current(&study).unwrap().map(|outdated| error_chain(&outdated));
     assert_eq!(check(), None);
     write(&bench, &format!("# A comment.\n{STUDY}"));
     assert_eq!(check(), None);
@@ -349,7 +350,7 @@ fn the_studies_of_the_papers_are_there_to_begin_with() {
     let entries = manifest(&bench).entries;
     assert!(entries.iter().all(|entry| entry.name.len() <= 110), "{}", entries[10_000].name);
     let study = StudyDirectory::open(&bench.path("study")).unwrap();
-    assert_eq!(plan::check_current(&study, &study.read_manifest().unwrap()).unwrap(), None);
+    assert!(study.read_manifest().unwrap().check_current(&study).unwrap().is_none());
 
     let new = |more: &[&str], code: i32, words: &[&str]| {
         bench.expect(&[&["study", "new"], more].concat(), code, words)

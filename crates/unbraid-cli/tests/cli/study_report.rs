@@ -3,8 +3,7 @@
 use crate::support::Bench;
 use std::fs;
 use unbraid::run::State;
-use unbraid_report::study::page;
-use unbraid_study::table::Spread;
+use unbraid_report::study_page;
 use unbraid_study::{Row, Table};
 
 /// Three methods with two values of beta and two seeds; MIG is the row's number over a hundred.
@@ -42,15 +41,15 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
     bench.expect(&["study", "report", "small", "--quiet"], 0, &[]);
     let html = fs::read_to_string(bench.path("small/report.html")).unwrap();
     for heading in [
-        "What this study says",
-        "The study",
-        "Scores of the methods",
-        "Against the hyper-parameters",
+        "Findings",
+        "Overview",
+        "Scores by method",
+        "Effect of the hyper-parameters",
         "Scores against reconstruction",
         "Best hyper-parameters",
-        "What explains the scores",
-        "Agreement of scores",
-        "Choosing a model without factors",
+        "Explained variance",
+        "Agreement between scores",
+        "Unsupervised model selection",
     ] {
         assert!(html.contains(&format!("-heading\">{heading}</h2>")), "{heading}");
     }
@@ -58,7 +57,7 @@ fn the_page_of_a_directory_has_its_sections_and_its_numbers() {
         "<dt>runs</dt><dd>14</dd>",
         "<dt>done</dt><dd>12</dd>",
         "<dt>failed</dt><dd>1</dd>",
-        "<dt>not begun</dt><dd>1</dd>",
+        "<dt>not started</dt><dd>1</dd>",
     ] {
         assert!(html.contains(fact), "{fact}");
     }
@@ -123,44 +122,13 @@ fn a_page_is_not_written_over_another_file() {
     bench.expect(&["study", "report", "small", "--quiet", "-o", "missing/page.html"], 2, &["missing"]);
 }
 
-#[test]
-fn a_study_without_results_has_a_page_that_says_so() {
-    let mut table = by_hand();
-    for row in &mut table.rows {
-        (row.state, row.numbers) = (State::Queued, vec![f64::NAN; 3]);
-    }
-    let html = page::write("empty", table, &[]).unwrap();
-    assert!(html.contains("Nothing yet: no finished run has scores."));
-    assert!(html.contains("<dt>not begun</dt><dd>12</dd>") && !html.contains("<svg"));
-    assert!(page::write("nothing at all", Table::default(), &[]).unwrap().contains("Nothing yet"));
-}
-
-#[test]
-fn published_means_stand_beside_the_runs_of_the_same_setting() {
-    let mut table = by_hand();
-    let mut published = table.rows[0].clone();
-    published.source = Some("paper".to_owned());
-    (published.number, published.seed, published.numbers) = (None, None, vec![0.42, f64::NAN, f64::NAN]);
-    published.spread = Some(Spread { runs: 50, deviations: vec![0.05; 3], medians: vec![f64::NAN; 3] });
-    let mut elsewhere = published.clone();
-    (elsewhere.data, elsewhere.name) = ("cars3d".to_owned(), "other".to_owned());
-    table.rows.extend([published, elsewhere]);
-    let html = page::write("compared", table, &[]).unwrap();
-    assert!(html.contains("2 rows from paper."));
-    // Once in the box plot of methods, once in that of settings.
-    assert_eq!(html.matches("class=\"published\"").count(), 2);
-    assert!(html.contains("0.005 ± 0.007 <span class=\"faint\">0.420 ± 0.050</span>"));
-    // Own runs are not mixed with published ones.
-    assert!(html.contains("<dt>runs</dt><dd>12</dd>") && html.contains("0.005 ± 0.007"));
-}
-
 /// 6 methods x 6 hyper-parameters x 50 seeds x 6 data sets, as many as disentanglement_lib has.
 #[test]
 fn ten_thousand_runs_make_a_page_of_bounded_size() {
     let data = ["dsprites", "color_dsprites", "noisy_dsprites", "scream_dsprites", "smallnorb", "cars3d"];
     let table = crate::support::table_study::table(&data, 6, 50);
     assert_eq!(table.rows.len(), 10_800);
-    let html = page::write("large", table, &[]).unwrap();
+    let html = study_page("large", table, &[]).unwrap();
     assert!(html.len() < 20_000_000, "{} bytes", html.len());
     assert!(html.contains("<dt>done</dt><dd>10,800</dd>"));
     assert!(html.contains("of 1,800 runs, one in 6 is drawn"), "what is left out is said");

@@ -9,12 +9,10 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;
 use unbraid::data::progress::Silent;
-use unbraid::evaluate::codes_file;
+use unbraid::evaluate::codes_file::ScoredPoints;
 use unbraid::files::Existing;
-use unbraid::metrics::Codes;
 use unbraid::run::State;
-use unbraid_study::udr::{Limits, study_udr};
-use unbraid_study::{Manifest, Results, StudyDirectory};
+use unbraid_study::{Manifest, Results, StudyDirectory, UdrLimits, study_udr};
 
 /// The first runs of a study with so many seeds, in these states; those after them have not begun.
 fn first_runs(bench: &Bench, seeds: u64, runs: usize, states: &[State]) -> (StudyDirectory, Manifest) {
@@ -105,7 +103,7 @@ fn csv_json_and_parquet_hold_the_same_rows() {
 fn a_damaged_run_costs_its_own_numbers_only() {
     let bench = Bench::new();
     let (study, manifest) = five_runs(&bench);
-    let file = |run: usize, name: &str| study.run(&manifest.entries[run]).join(name);
+    let file = |run: usize, name: &str| study.run(&manifest.entries[run]).root().join(name);
     let scores = fs::read_to_string(file(0, "scores.json")).unwrap();
     fs::write(file(0, "scores.json"), &scores[..scores.len() / 2]).unwrap();
     fs::write(file(1, "scores.json"), scores.replace(&STEPS.to_string(), "7")).unwrap();
@@ -256,18 +254,17 @@ fn models_that_agree_are_found_from_their_codes() {
     let bench = Bench::new();
     let (study, manifest) = first_runs(&bench, 4, 8, &[State::Done; 8]);
     let units = array![[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
-    let mut swapped = units.mapv(|value: f64| -value);
+    let mut swapped = units.mapv(|value: f32| -value);
     swapped.invert_axis(ndarray::Axis(1));
     let log_variances = Array2::from_elem((4, 2), -4.0);
     // Three of the first setting, one of the second, which has nobody to be compared with.
     for (run, means) in [(0, &units), (1, &swapped), (3, &units), (4, &units)] {
-        let codes =
-            Codes::unlabelled(means.clone()).unwrap().with_log_variances(log_variances.clone()).unwrap();
-        let file = study.run(&manifest.entries[run]).join("codes.npz");
-        codes_file::write(&file, Existing::Keep, &codes).unwrap();
+        let codes = ScoredPoints::unlabelled(means.clone(), Some(log_variances.clone()));
+        let file = study.run(&manifest.entries[run]).codes();
+        codes.write(&file, Existing::Keep).unwrap();
     }
     let table = Results::of_runs(&study, &manifest).table;
-    let found = study_udr(&study, &table, &table.own_runs(), Limits::default(), &Silent);
+    let found = study_udr(&study, &table, &table.own_runs(), UdrLimits::default(), &Silent);
     assert_eq!(found.runs, 3);
     assert!(found.notes.is_empty(), "{:?}", found.notes);
     for (run, value) in found.values.iter().enumerate() {
@@ -277,15 +274,15 @@ fn models_that_agree_are_found_from_their_codes() {
             assert!(value.is_nan(), "run {run}: {value}");
         }
     }
-    let limits = Limits { runs_per_setting: 2, runs: 2, points: 4 };
+    let limits = UdrLimits { runs_per_setting: 2, runs: 2, points: 4 };
     let found = study_udr(&study, &table, &table.own_runs(), limits, &Silent);
     assert!(found.runs == 2 && found.values[3].is_nan());
     assert_eq!(found.notes.len(), 1, "the second setting was left out");
     // Points of another evaluation cannot be compared.
-    let scores = study.run(&manifest.entries[1]).join("scores.json");
+    let scores = study.run(&manifest.entries[1]).scores();
     let text = fs::read_to_string(&scores).unwrap();
     fs::write(&scores, text.replacen("\"seed\": 0", "\"seed\": 1", 1)).unwrap();
-    let found = study_udr(&study, &table, &table.own_runs(), Limits::default(), &Silent);
+    let found = study_udr(&study, &table, &table.own_runs(), UdrLimits::default(), &Silent);
     assert!(found.runs == 2 && found.values[1].is_nan());
     assert!(found.notes[0].contains("evaluated on other points"), "{:?}", found.notes);
 }

@@ -5,7 +5,7 @@ use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, wait_until};
 use std::fs;
 use std::time::{Duration, SystemTime};
-use unbraid_study::holder::Holder;
+use unbraid_study::lease::Owner;
 
 const SHORT: &str = "training={ batch_size = 8, steps = 5, log_every = 2, checkpoint_every = 3 }";
 
@@ -55,7 +55,7 @@ fn a_run_that_fails_hurts_no_other_and_is_tried_again_on_request() {
     assert!(status["failed"][0]["error"].as_str().unwrap().contains("late.npz"), "{status}");
     let log = status["failed"][0]["log"].as_str().unwrap();
     assert!(fs::read_to_string(log).unwrap().contains("late.npz"));
-    assert_eq!(bench.claims(), [""; 0]);
+    assert_eq!(bench.leases(), [""; 0]);
     let output = bench.command("status", &[]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("failed          2\n") && text.contains("late.npz"), "{text}");
@@ -98,20 +98,21 @@ fn what_is_trained_is_scored_without_training_it_again() {
     assert_eq!(bench.status()["counts"]["done"], 2);
 }
 
-/// A claim of another machine whose heart beat so many seconds ago.
-fn foreign_claim(bench: &Bench, number: usize, seconds: u64) {
-    let holder = Holder { host: "another".to_owned(), place: "another".to_owned(), ..Holder::this_process() };
-    fs::create_dir_all(bench.study.claims()).unwrap();
-    fs::write(bench.claim(number), serde_json::to_string(&holder).unwrap()).unwrap();
-    let file = fs::File::options().write(true).open(bench.claim(number)).unwrap();
+/// A lease of another machine with a heartbeat so many seconds ago.
+fn foreign_lease(bench: &Bench, number: usize, seconds: u64) {
+    let owner =
+        Owner { host: "another".to_owned(), namespace: "another".to_owned(), ..Owner::this_process() };
+    fs::create_dir_all(bench.study.leases()).unwrap();
+    fs::write(bench.lease(number), serde_json::to_string(&owner).unwrap()).unwrap();
+    let file = fs::File::options().write(true).open(bench.lease(number)).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
 }
 
 #[test]
-fn runs_of_other_machines_are_respected_while_their_hearts_beat() {
+fn runs_of_other_machines_are_respected_while_their_heartbeats_are_recent() {
     let bench = Bench::new(3, &[SHORT]);
-    foreign_claim(&bench, 0, 0);
-    foreign_claim(&bench, 1, 1000);
+    foreign_lease(&bench, 0, 0);
+    foreign_lease(&bench, 1, 1000);
     let study = bench.start(&[]);
     let counts = || bench.status()["counts"].clone();
     wait_until("what is nobody's is done", || counts()["done"] == 2);
@@ -119,32 +120,32 @@ fn runs_of_other_machines_are_respected_while_their_hearts_beat() {
     let status = bench.status();
     assert_eq!(status["running"][0]["host"], "another");
     let theirs = [bench.manifest.entries[0].name.clone()];
-    wait_until("only their claim is left", || bench.claims() == theirs);
-    // It is given back, as its holder would, and only then taken.
-    fs::remove_file(bench.claim(0)).unwrap();
+    wait_until("only their lease is left", || bench.leases() == theirs);
+    // It is given back, as its owner would, and only then taken.
+    fs::remove_file(bench.lease(0)).unwrap();
     check(&study.wait_with_output().unwrap(), 0, &["3/3 done: 0"]);
     assert_eq!(counts()["done"], 3);
-    assert_eq!(bench.claims(), [""; 0]);
+    assert_eq!(bench.leases(), [""; 0]);
 }
 
 #[test]
 fn a_heart_that_stops_while_others_wait_gives_its_run_away() {
     let mut bench = Bench::new(1, &[SHORT]);
     bench.stale = Some("2");
-    foreign_claim(&bench, 0, 0);
+    foreign_lease(&bench, 0, 0);
     bench.expect(&[], 0, &["1/1 done"]);
 }
 
 #[test]
-fn a_claim_that_is_lost_ends_the_process_of_its_run() {
+fn a_lease_that_is_lost_ends_the_process_of_its_run() {
     let mut bench = Bench::new(1, &["training.steps=100000"]);
     bench.stale = Some("2");
     let mut study = bench.start(&[]);
     wait_until("the run is at work", || !bench.text(0, "metrics.jsonl").is_empty());
     // Somebody took us for dead.
-    foreign_claim(&bench, 0, 0);
+    foreign_lease(&bench, 0, 0);
     wait_until("its process has ended", || study::children(study.id()).is_empty());
-    assert!(bench.claim(0).exists());
+    assert!(bench.lease(0).exists());
     study.kill().unwrap();
     study.wait().unwrap();
 }
@@ -171,7 +172,7 @@ fn a_full_disk_loses_nothing() {
     let place = bench.path("disk/study");
     let bench = Bench::at(bench, &place, &[&[many][..], &[many]]);
     bench.expect(&["--id", "0"], 0, &[]);
-    // Room for the claim and a few checkpoints, not for all of them.
+    // Room for the lease and a few checkpoints, not for all of them.
     let used = std::process::Command::new("du").args(["-s", "--block-size=1K"]).arg(&place).output().unwrap();
     let used = String::from_utf8(used.stdout).unwrap();
     let used: u64 = used.split_whitespace().next().unwrap().parse().unwrap();
@@ -179,7 +180,7 @@ fn a_full_disk_loses_nothing() {
     bench.expect(&[], 1, &["1 of 2 runs failed", "cannot write", "No space left"]);
     assert_eq!(bench.status()["counts"]["done"], 1);
 
-    // Not even room for a claim.
+    // Not even room for a lease.
     let filled = fs::write(place.join("filler"), vec![0; 1 << 20]);
     assert!(filled.is_err());
     bench.expect(
@@ -187,7 +188,7 @@ fn a_full_disk_loses_nothing() {
         1,
         &["claims/beta-vae-seed=1", "cannot write the claim", "No space left"],
     );
-    assert_eq!(bench.claims(), [""; 0]);
+    assert_eq!(bench.leases(), [""; 0]);
 
     fs::remove_file(place.join("filler")).unwrap();
     disk.remount("size=100m");

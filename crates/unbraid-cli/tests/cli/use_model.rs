@@ -1,5 +1,9 @@
 //! A trained model in use, as commands and as a library: both give the same, and images of any size come in.
 
+#[allow(dead_code, reason = "its main is not called")]
+#[path = "../../../unbraid-report/examples/edit_image.rs"]
+mod edit_image;
+
 use crate::support::Bench;
 use image::{Rgb, RgbImage};
 use ndarray::{Array4, Axis};

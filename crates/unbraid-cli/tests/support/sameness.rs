@@ -27,7 +27,7 @@ pub(crate) fn assert_same_studies(left: &Bench, right: &Bench) {
         }
     }
     for bench in [left, right] {
-        assert_eq!(bench.claims(), [""; 0]);
+        assert_eq!(bench.leases(), [""; 0]);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use unbraid::config::{Config, Source};
-use unbraid_study::claim::STALE_VARIABLE;
+use unbraid_study::lease::TIMEOUT_VARIABLE;
 use unbraid_study::{Entry, Manifest, StudyDirectory};
 
 /// Longer than anything takes, however busy the machine.
@@ -20,7 +20,7 @@ pub(crate) struct Bench {
     pub(crate) bench: support::Bench,
     pub(crate) study: StudyDirectory,
     pub(crate) manifest: Manifest,
-    /// Seconds after which the claims of others are stale.
+    /// Seconds after which the leases of others are stale.
     pub(crate) stale: Option<&'static str>,
 }
 
@@ -63,12 +63,12 @@ impl Bench {
 
     /// The directory of a run.
     pub(crate) fn run(&self, number: usize) -> PathBuf {
-        self.study.run(&self.manifest.entries[number])
+        self.study.run(&self.manifest.entries[number]).root().to_owned()
     }
 
-    /// The claim of a run.
-    pub(crate) fn claim(&self, number: usize) -> PathBuf {
-        self.study.claims().join(&self.manifest.entries[number].name)
+    /// The lease of a run.
+    pub(crate) fn lease(&self, number: usize) -> PathBuf {
+        self.study.leases().join(&self.manifest.entries[number].name)
     }
 
     /// The text of a file of a run; nothing if it is not there.
@@ -89,7 +89,7 @@ impl Bench {
         command.args(["study", verb]).arg(self.study.path()).args(more);
         command.current_dir(self.bench.directory.path()).stdin(Stdio::null());
         if let Some(seconds) = self.stale {
-            command.env(STALE_VARIABLE, seconds);
+            command.env(TIMEOUT_VARIABLE, seconds);
         }
         command
     }
@@ -117,8 +117,8 @@ impl Bench {
     }
 
     /// The files in `claims/`.
-    pub(crate) fn claims(&self) -> Vec<String> {
-        let files = fs::read_dir(self.study.claims()).into_iter().flatten();
+    pub(crate) fn leases(&self) -> Vec<String> {
+        let files = fs::read_dir(self.study.leases()).into_iter().flatten();
         files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn score(run: usize, place: usize) -> f64 {
 
 /// The keys of all scores, in the order of the registry.
 pub(crate) fn score_keys() -> Vec<&'static str> {
-    registry::metrics().iter().flat_map(|metric| metric.keys).copied().collect()
+    registry::metrics().flat_map(|metric| metric.keys()).collect()
 }
 
 /// The last reconstruction loss of a run.
@@ -95,7 +95,7 @@ pub(crate) fn write(path: &Path, seeds: u64) -> (StudyDirectory, Manifest) {
 
 /// The directory of one run; of one that is not done it has no scores.
 pub(crate) fn write_run(study: &StudyDirectory, entry: &Entry, state: State) {
-    let run = study.run(entry);
+    let run = study.run(entry).root().to_owned();
     fs::create_dir_all(&run).unwrap();
     // Not synced to disk one by one, as real ones are: there may be forty thousand.
     let save = |name: &str, value: &Value| fs::write(run.join(name), format!("{value:#}\n")).unwrap();
@@ -130,21 +130,21 @@ fn scores(run: usize) -> Value {
     let mut scores = Map::new();
     for metric in registry::metrics() {
         let mut parts = Map::new();
-        for key in metric.keys {
-            parts.insert((*key).to_owned(), json!(score(run, place)));
+        for key in metric.keys() {
+            parts.insert(key.to_owned(), json!(score(run, place)));
             place += 1;
         }
         let details: Map<String, Value> =
-            metric.details.iter().map(|key| ((*key).to_owned(), json!(matrix))).collect();
+            metric.details.iter().map(|key| (key.clone(), json!(matrix))).collect();
         let entry = json!({
-            "value": parts[metric.keys[0]],
+            "value": parts[&metric.numbers[0].key],
             "parts": parts,
             "details": details,
             "parameters": { "bins": 20 },
             "seed": 0,
             "seconds": 0.01,
         });
-        scores.insert(metric.name.to_owned(), entry);
+        scores.insert(metric.name.clone(), entry);
     }
     json!({
         "evaluation": {

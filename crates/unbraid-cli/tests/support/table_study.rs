@@ -144,10 +144,9 @@ fn write_run(path: &Path, row: &Row, table: &Table) {
     fs::write(path.join("metrics.jsonl"), format!("{}\n", json!(losses))).unwrap();
     let mut scores: BTreeMap<&str, Value> = BTreeMap::new();
     for (key, value) in known().filter(|(key, _)| !key.starts_with("train/")) {
-        let metrics = unbraid::metrics::registry::metrics();
-        let stem = key.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('_');
-        let metric = metrics.iter().find(|metric| metric.keys.contains(&stem)).unwrap();
-        let entry = scores.entry(metric.name).or_insert_with(|| json!({ "value": value, "parts": {} }));
+        let metric = unbraid::metrics::registry::find_by_key(key).unwrap();
+        let entry =
+            scores.entry(metric.name.as_str()).or_insert_with(|| json!({ "value": value, "parts": {} }));
         entry["parts"][key] = json!(value);
     }
     let about = json!({ "unbraid": "0", "step": 100, "representation": "mean", "seed": 0, "train_points": 10,

@@ -136,8 +136,11 @@ impl<'a> Comparison<'a> {
     /// Each score that any of the runs has, in the order of the registry.
     pub fn scores(&self) -> Vec<ComparedNumber> {
         let mut keys: Vec<(usize, &str, &str)> = Vec::new();
-        for score in
-            self.entries.iter().filter_map(|entry| entry.scores.as_ref()).flat_map(|scores| &scores.report.scores)
+        for score in self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.scores.as_ref())
+            .flat_map(|scores| &scores.report.scores)
         {
             let place = registry::metrics().position(|metric| metric.name == score.name);
             for (key, _) in score.values.numbers() {

@@ -70,7 +70,8 @@ impl Scores {
             #[serde(deserialize_with = "by_name::deserialize_numbers")]
             scores: Report,
         }
-        Ok(read::<Numbers>(path)?.map(|Numbers { evaluation, scores }| Self { about: evaluation, report: scores }))
+        Ok(read::<Numbers>(path)?
+            .map(|Numbers { evaluation, scores }| Self { about: evaluation, report: scores }))
     }
 
     /// The number with this key.
@@ -91,9 +92,11 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
         Err(error) => return Err(Error::io(path, "read it")(error)),
     };
     let expected = "the scores of an evaluation";
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|error| Error::Malformed { path: path.to_owned(), expected, source: error.into() })
+    serde_json::from_str(&text).map(Some).map_err(|error| Error::Malformed {
+        path: path.to_owned(),
+        expected,
+        source: error.into(),
+    })
 }
 
 /// The two files of an evaluation, known to be ours to write.

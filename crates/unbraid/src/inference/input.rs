@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::Array4;
 use std::path::{Path, PathBuf};
+use unbraid_data::open_files;
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
-use unbraid_data::open_files;
 use unbraid_data::registry;
 use unbraid_data::{DataSet, DataSpec, ImageShape};
 

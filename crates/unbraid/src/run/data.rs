@@ -4,8 +4,8 @@ use super::meta::Meta;
 use super::trained::Run;
 use crate::error::{Error, Result};
 use unbraid_data::DataSet;
-use unbraid_data::progress::Progress;
 use unbraid_data::OptionValue;
+use unbraid_data::progress::Progress;
 
 /// The data that a run was trained on.
 #[derive(Debug)]

@@ -15,13 +15,13 @@ pub(crate) struct ConvertArgs {
     /// The archive to write, ending in .npz
     #[arg(short, long, value_name = "FILE.npz")]
     output: PathBuf,
-    /// Replace the archive if it exists
+    /// Overwrite an existing archive
     #[arg(long)]
     overwrite: bool,
     /// Write pixels as 32-bit floats instead of bytes
     #[arg(long)]
     float32: bool,
-    /// Seed of the noise, for data sets that have some
+    /// Random seed of the noise, for data sets that have some
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }

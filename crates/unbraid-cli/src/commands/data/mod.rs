@@ -43,7 +43,7 @@ struct DataArgs {
     /// A name from `unbraid data list`, with options as in `shapes(positions=16)`, or a path
     #[arg(value_name = "NAME|PATH")]
     data: DataSpec,
-    /// The data set's file or directory, where NAME needs one
+    /// File or directory of the data set, where NAME needs one
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
 }

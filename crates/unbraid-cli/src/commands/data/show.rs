@@ -15,16 +15,16 @@ pub(crate) struct ShowArgs {
     /// The picture to write, ending in .png
     #[arg(short, long, value_name = "FILE.png")]
     output: PathBuf,
-    /// Replace the picture if it exists
+    /// Overwrite an existing picture
     #[arg(long)]
     overwrite: bool,
-    /// Images in a row
+    /// Images per row
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
     columns: u16,
     /// Rows of random images
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=100))]
     rows: u16,
-    /// Seed of the choice of images
+    /// Random seed of the choice of images
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }

@@ -27,7 +27,7 @@ pub(crate) struct ImportArgs {
     /// What the table is called (default: the name of the file)
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Replace the table of this name
+    /// Overwrite the table of this name
     #[arg(long)]
     overwrite: bool,
 }

@@ -15,7 +15,7 @@ use crate::error::Outcome;
 use crate::terminal::log_line;
 use clap::Subcommand;
 use unbraid::error_chain;
-use unbraid_study::{Manifest, StudyDirectory, check_current};
+use unbraid_study::{Manifest, StudyDirectory};
 
 /// What to do with a study.
 #[derive(Debug, Subcommand)]
@@ -65,7 +65,7 @@ pub(crate) fn run(command: StudyCommand) -> Outcome {
 /// The planned runs of a study. Says so if `study.toml` has changed since they were planned.
 fn planned_runs(study: &StudyDirectory) -> Outcome<Manifest> {
     let manifest = study.read_manifest()?;
-    if let Some(outdated) = check_current(study, &manifest)? {
+    if let Some(outdated) = manifest.check_current(study)? {
         log_line(&format!(
             "warning: {}\nhint: unbraid study plan {} updates the manifest",
             error_chain(&outdated),

@@ -30,7 +30,7 @@ pub(crate) struct NewArgs {
 /// How much of a study.
 #[derive(Args, Debug)]
 pub(crate) struct ScaleArgs {
-    /// As it was published, or what two cores do in an afternoon
+    /// Full as published, or small enough for an afternoon on two cores
     #[arg(long, value_enum, default_value = "full")]
     scale: ScaleWord,
 }

@@ -18,13 +18,13 @@ pub(crate) struct PlanArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// Do not measure what a step costs
+    /// Do not measure the time per step
     #[arg(long)]
     no_timing: bool,
     /// Plan in a directory whose runs all belong to another study; they are left alone
     #[arg(long)]
     force: bool,
-    /// How the plan is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: TextFormat,
 }
@@ -56,7 +56,7 @@ fn measure(plan: &Plan, args: &PlanArgs) -> Vec<CostClass> {
     if args.format == TextFormat::Text {
         log_line("measuring the time of a step; Ctrl-C leaves it out, the plan is written");
     }
-    unbraid_study::measure(plan, BUDGET, &Terminal::new(args.format == TextFormat::Json))
+    plan.measure_cost(BUDGET, &Terminal::new(args.format == TextFormat::Json))
 }
 
 /// Lines with a name before them, as everywhere.

@@ -13,14 +13,14 @@ use unbraid_study::presets::{PresetScale, STUDIES, text};
 pub(crate) struct PresetsArgs {
     #[command(subcommand)]
     command: Option<PresetsCommand>,
-    /// How the list is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: TextFormat,
 }
 
 #[derive(Debug, Subcommand)]
 enum PresetsCommand {
-    /// Print the study.toml of one
+    /// Print the study.toml of a preset
     Show {
         /// Its name
         #[arg(value_name = "NAME")]

@@ -17,7 +17,7 @@ pub(crate) struct ReportArgs {
     /// Where to write the page (default: report.html in the directory of the study)
     #[arg(short, long, value_name = "FILE.html")]
     out: Option<PathBuf>,
-    /// Replace a page that is there
+    /// Overwrite an existing page
     #[arg(long, requires = "out")]
     overwrite: bool,
     /// Print nothing

@@ -18,16 +18,16 @@ pub(crate) struct RunArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// How many runs to train at a time, each on one thread (default: one for each core)
+    /// Number of runs to train at the same time, each on one thread (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Only the runs with these numbers, as in `0..100,205`; ranges are half-open
+    /// Only these runs, as in `0..100,205`; ranges are half-open
     #[arg(long, value_name = "RANGES", conflicts_with = "id")]
     only: Option<Selection>,
     /// Only the run with this number
     #[arg(long, value_name = "K")]
     id: Option<usize>,
-    /// Only the run of this name, which stays when numbers change; may be repeated
+    /// Only the run with this name, which does not change when runs are renumbered; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "id"])]
     name: Vec<String>,
     /// Tasks as `study submit` writes them
@@ -36,14 +36,14 @@ pub(crate) struct RunArgs {
     /// Only the runs of this task of the list
     #[arg(long, value_name = "N", hide = true, requires = "task_list")]
     task: Option<usize>,
-    /// Try runs again that have failed before
+    /// Also retry runs that have failed
     #[arg(long)]
     retry_failed: bool,
 }
 
-const EXIT_CODES: &str = "Runs that are done are skipped, interrupted ones go on from their checkpoint. The same study may \
-                          be run several times at once, also on several machines that share its directory: no run is done \
-                          twice.\n\nExit codes: 0 all are done, 1 some failed, 2 wrong usage or input; 130 after Ctrl-C and \
+const EXIT_CODES: &str = "Runs that are done are skipped, interrupted ones resume from their checkpoint. The same study may \
+                          be run by several processes at once, also on several machines that share its directory: no run is \
+                          trained twice.\n\nExit codes: 0 all runs are done, 1 some failed, 2 wrong usage or input; 130 after Ctrl-C and \
                           143 after SIGTERM or SIGUSR1, with checkpoints written. A second Ctrl-C ends at once.";
 
 /// Failures that are told one by one; `unbraid study status` tells them all.

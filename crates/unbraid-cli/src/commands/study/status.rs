@@ -14,7 +14,7 @@ pub(crate) struct StatusArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// How it is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: TextFormat,
 }

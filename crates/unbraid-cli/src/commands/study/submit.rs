@@ -14,7 +14,7 @@ use unbraid_study::quote::{absolute, shell};
 use unbraid_study::slurm::{self, ClusterLimits, Resources, Submission};
 use unbraid_study::{Manifest, RunStatus, Selection, Stage, StudyDirectory, tasks};
 
-/// What takes the runs.
+/// Scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Engine {
     /// Job arrays of a Slurm cluster
@@ -26,26 +26,26 @@ enum Engine {
 /// Arguments of `unbraid study submit`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Runs that are done, at work or queued already are left out, so the same command again submits \
-                        what is left. The batch script, the tasks and their output are kept in STUDY/slurm/."
+    after_help = "Runs that are done, running or queued are skipped, so the same command again submits \
+                        the rest. The batch script, the tasks and their output are kept in STUDY/slurm/."
 )]
 pub(crate) struct SubmitArgs {
     /// The directory of the study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// What takes the runs
+    /// Scheduler
     #[arg(long, value_enum, default_value = "slurm")]
     engine: Engine,
     /// Only these runs, as in `0..100,205`
     #[arg(long, value_name = "NUMBERS")]
     only: Option<Selection>,
-    /// Submit failed runs too
+    /// Also submit runs that have failed
     #[arg(long)]
     retry_failed: bool,
-    /// Runs that one task trains, one after the other
+    /// Number of runs that a task trains one after the other
     #[arg(long, value_name = "K", default_value = "1")]
     runs_per_task: NonZeroUsize,
-    /// Print the batch script and the commands, and do nothing
+    /// Print the batch script and the commands without submitting
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -56,17 +56,17 @@ pub(crate) struct SubmitArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Options for Slurm")]
 struct SlurmArgs {
-    /// The partition (default: the cluster's)
+    /// Partition (default: the cluster's)
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
-    /// The longest time of a task, as in `90` minutes or `1-12:00:00`; its runs then go on in another turn (default: the
+    /// Time limit of a task, as in `90` minutes or `1-12:00:00`; the task is requeued and its runs resume (default: the
     /// partition's)
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
-    /// The memory of a task, as in `500M` (default: 4G)
+    /// Memory of a task, as in `500M` (default: 4G)
     #[arg(long, value_name = "SIZE")]
     mem: Option<String>,
-    /// The most tasks of this submission at the same time
+    /// Maximum number of tasks that run at the same time
     #[arg(long, value_name = "N")]
     array_limit: Option<NonZeroUsize>,
     /// Another option for sbatch, as in `--sbatch-option=--account=physics`; may be repeated

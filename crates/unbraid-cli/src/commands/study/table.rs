@@ -25,7 +25,7 @@ pub(crate) struct TableArgs {
     /// The file to write, ending in .csv, .json or .parquet (default: CSV on standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     overwrite: bool,
 }
