@@ -67,16 +67,20 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
     let mut folder = Folder::read(request, 3)?;
-    let beside = attributes::CELEBA_TABLE;
+    let table_name = attributes::CELEBA_TABLE;
     let table = match request.text("attributes")? {
         Some(table) => Path::new(table).to_owned(),
-        None => [root.join(beside), root.join("..").join(beside), root.join("..").join("Anno").join(beside)]
-            .into_iter()
-            .find(|path| path.is_file())
-            .ok_or_else(|| {
-                let expected = "it in the folder, in its parent, or given as `attributes`";
-                DataError::content(root, "folder", format!("no {beside}"), expected)
-            })?,
+        None => [
+            root.join(table_name),
+            root.join("..").join(table_name),
+            root.join("..").join("Anno").join(table_name),
+        ]
+        .into_iter()
+        .find(|path| path.is_file())
+        .ok_or_else(|| {
+            let expected = "it in the folder, in its parent, or given as `attributes`";
+            DataError::content(root, "folder", format!("no {table_name}"), expected)
+        })?,
     };
     folder.factors = Some(attributes::read(&table, root, &folder.listing)?);
     Ok(Box::new(folder.into_data("celeba")))
