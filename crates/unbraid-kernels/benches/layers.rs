@@ -1,4 +1,4 @@
-//! Each layer of the default network (batch 64, 64 x 64 binary images) in GFLOP/s and as a share of the measured peak.
+//! Time, GFLOP/s and fraction of the measured peak of each layer of the default network (64 binary images of 64 x 64).
 //!
 //! `cargo bench -p unbraid-kernels --bench layers [-- THREADS [ROUNDS]]`
 
@@ -9,7 +9,7 @@ use unbraid_kernels::{InstructionSet, LayerShape, measured_peak_gflops};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
-    // Cargo passes flags of its own.
+    // Cargo passes flags as well.
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<usize>().ok());
     let threads = numbers.next().map_or_else(|| vec![1, 2], |threads| vec![threads]);
     let rounds = numbers.next().unwrap_or(20);
@@ -30,8 +30,8 @@ fn report(threads: usize, rounds: usize) {
     for transposed in [false, true] {
         for (size, fine_channels, coarse_channels) in [(64, 1, 32), (32, 32, 32), (16, 32, 64), (8, 64, 64)] {
             let shape = LayerShape {
-                batch: 64,
-                size,
+                batch_size: 64,
+                image_size: size,
                 fine_channels,
                 coarse_channels,
                 kernel: 4,

@@ -1,7 +1,7 @@
-//! Milliseconds of one Adam step of a beta-VAE on 64 binary 64 x 64 images, on 1 and 2 threads.
+//! Milliseconds per Adam step of a beta-VAE on 64 binary images of 64 x 64, with 1 and 2 threads.
 //!
-//! The network is that of `torch_train.py` in the benchmark folder: convolutions of 32, 32, 64, 64 channels, a hidden
-//! layer of 256, ten latent units, and the mirror image.
+//! The encoder has convolutions with 32, 32, 64 and 64 channels, a hidden layer of 256 and ten latent units (dimensions);
+//! the decoder mirrors it. It is the network of `torch_train.py`, which measures PyTorch.
 //!
 //! `cargo run --release -p unbraid-kernels --example train_step [-- THREADS [CHANNELS]]`
 
@@ -31,7 +31,7 @@ struct Parameter {
 }
 
 impl Parameter {
-    /// Uniform weights of PyTorch's default size, from a fixed congruence.
+    /// Uniform weights with PyTorch's default bounds, from a linear congruential generator.
     fn new(shape: &[usize], inputs: usize, seed: &mut u64) -> Self {
         let bound = 1.0 / (inputs as f32).sqrt();
         let mut draw = || {
@@ -55,7 +55,7 @@ impl Parameter {
     }
 }
 
-/// Weight and bias of each layer; convolutions first, then their mirror, then the four linear layers.
+/// Weight and bias of each layer: four convolutions, four transposed convolutions, and four linear layers.
 struct Network {
     convolutions: Vec<[Parameter; 2]>,
     linear: Vec<[Parameter; 2]>,
@@ -98,8 +98,8 @@ impl Network {
         let noise = Tensor::random([BATCH, LATENTS], Distribution::Normal(0.0, 1.0), device);
         let z = mean.clone() + noise * (log_variance.clone() * 0.5).exp();
         let mut x = relu(dense(relu(dense(z, 2)), 3)).reshape([BATCH, 4, 4, 64]);
-        for (place, (weight, bias)) in convolutions[4..].iter().enumerate() {
-            let options = if place < 3 { options.with_relu() } else { options };
+        for (index, (weight, bias)) in convolutions[4..].iter().enumerate() {
+            let options = if index < 3 { options.with_relu() } else { options };
             x = conv_transpose2d(x, weight.clone(), Some(bias.clone()), options);
         }
         let reconstruction = bernoulli_loss(x, images.clone()).sum() / BATCH as f32;
@@ -148,7 +148,7 @@ fn measure(threads: usize, channels: usize) {
         .collect();
     times.sort_by(f64::total_cmp);
     let loss = network.step(&images, &device, step + 1);
-    // Three passes through every layer, less the gradient of the images.
+    // Three passes through every layer, without the gradient of the images.
     let convolutions =
         2 * BATCH * (16 * 32 * (32 * 32 * channels + 16 * 16 * 32) + 16 * 64 * (64 * 32 + 16 * 64));
     let linear = 2 * BATCH * (1024 * 256 + 256 * 2 * LATENTS + LATENTS * 256 + 256 * 1024);

@@ -1,16 +1,16 @@
 //! The Bernoulli loss and its gradient in one pass, on slices.
 //!
-//! With `e = exp(-|x|)`, `softplus(x) = max(x, 0) + ln(1 + e)` and `sigmoid(x)` is `1 / (1 + e)` or `e / (1 + e)` by the
-//! sign of `x`: no intermediate value overflows, and small results keep their relative accuracy.
+//! With `e = exp(-|x|)`, `softplus(x) = max(x, 0) + ln(1 + e)`, and `sigmoid(x)` is `1 / (1 + e)` for `x >= 0` and
+//! `e / (1 + e)` otherwise: no intermediate value overflows, and small results keep their relative accuracy.
 
 use std::mem::MaybeUninit;
 
 use rayon::prelude::*;
 
-use crate::math::{exponential_of_non_positive, logarithm_of_one_plus};
+use crate::math::{exp_non_positive, ln_1p_unit};
 use crate::simd::{InstructionSet, Kernel, Simd};
 
-/// Losses of the rows, and the gradient of each for its own logits.
+/// The loss of each row, and its gradient with respect to the logits of the row.
 pub(crate) struct Bernoulli {
     pub(crate) losses: Vec<f32>,
     pub(crate) gradient: Option<Vec<f32>>,
@@ -46,7 +46,7 @@ pub(crate) fn bernoulli(logits: &[f32], targets: &[f32], rows: usize, with_gradi
     Bernoulli { losses, gradient: Some(gradient) }
 }
 
-/// Each row of `gradient` times its own factor.
+/// Each row of `gradient` multiplied by its own factor.
 pub(crate) fn scale_rows(gradient: &[f32], factors: &[f32]) -> Vec<f32> {
     let columns = gradient.len().checked_div(factors.len()).unwrap_or(0).max(1);
     let mut scaled = vec![0.0; gradient.len()];
@@ -60,14 +60,14 @@ pub(crate) fn scale_rows(gradient: &[f32], factors: &[f32]) -> Vec<f32> {
     scaled
 }
 
-/// One row; gives its loss.
+/// Computes the loss of one row, and writes all of its gradient if that is wanted.
 struct Row<'a> {
     logits: &'a [f32],
     targets: &'a [f32],
     gradient: Option<&'a mut [MaybeUninit<f32>]>,
 }
 
-/// Floats that are summed in single precision before the sum goes on in double.
+/// Number of losses that are summed in single precision; the sums of the blocks are added in double precision.
 const BLOCK: usize = 1024;
 
 impl Kernel for Row<'_> {
@@ -86,6 +86,7 @@ impl Kernel for Row<'_> {
     }
 }
 
+/// The sum of the losses of a block.
 #[inline(always)]
 fn block<S: Simd>(
     simd: S,
@@ -101,32 +102,45 @@ fn block<S: Simd>(
         // SAFETY: `start + LANES` is at most `whole`, and both are at least that long.
         let (x, target) =
             unsafe { (simd.load(logits.as_ptr().add(start)), simd.load(targets.as_ptr().add(start))) };
-        let (loss, slope) = loss_and_slope(simd, x, target);
+        let (loss, derivative) = loss_and_derivative(simd, x, target);
         sums = simd.add(sums, loss);
         if let Some(gradient) = &mut gradient {
             // SAFETY: as above; the gradient is as long as the logits.
-            unsafe { simd.store(gradient.as_mut_ptr().add(start).cast(), slope) };
+            unsafe { simd.store(gradient.as_mut_ptr().add(start).cast(), derivative) };
         }
     }
     let mut total = simd.to_array(sums)[..S::LANES].iter().copied().map(f64::from).sum::<f64>();
-    for place in whole..logits.len() {
-        let (loss, slope) = loss_and_slope(simd, simd.splat(logits[place]), simd.splat(targets[place]));
+    for index in whole..logits.len() {
+        let (loss, derivative) =
+            loss_and_derivative(simd, simd.splat(logits[index]), simd.splat(targets[index]));
         total += f64::from(simd.to_array(loss)[0]);
         if let Some(gradient) = &mut gradient {
-            gradient[place].write(simd.to_array(slope)[0]);
+            gradient[index].write(simd.to_array(derivative)[0]);
         }
     }
     total
 }
 
+/// The loss of each logit, and its derivative with respect to the logit.
 #[inline(always)]
-fn loss_and_slope<S: Simd>(simd: S, x: S::Vector, target: S::Vector) -> (S::Vector, S::Vector) {
+fn loss_and_derivative<S: Simd>(simd: S, x: S::Vector, target: S::Vector) -> (S::Vector, S::Vector) {
     let zero = simd.splat(0.0);
     let one = simd.splat(1.0);
     let negative = simd.subtract(zero, x);
-    let e = exponential_of_non_positive(simd, simd.where_non_negative(x, negative, x));
-    let softplus = simd.add(simd.maximum(zero, x), logarithm_of_one_plus(simd, e));
+    let e = exp_non_positive(simd, simd.select_non_negative(x, negative, x));
+    let softplus = simd.add(simd.maximum(zero, x), ln_1p_unit(simd, e));
     let loss = simd.multiply_add(target, negative, softplus);
-    let sigmoid = simd.divide(simd.where_non_negative(x, one, e), simd.add(one, e));
+    let sigmoid = simd.divide(simd.select_non_negative(x, one, e), simd.add(one, e));
     (loss, simd.subtract(sigmoid, target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "rows of equal length")]
+    fn rows_that_do_not_divide_the_logits_are_refused() {
+        bernoulli(&[0.0; 10], &[0.0; 10], 3, true);
+    }
 }

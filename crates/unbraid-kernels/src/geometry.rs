@@ -1,9 +1,9 @@
-//! The shapes of a convolution and how its two sides relate; depends on nothing else in the crate.
+//! The shapes of a convolution's input and output; depends on nothing else in the crate.
 //!
-//! A convolution and a transposed convolution are the same relation read in opposite directions. It joins a *fine* image
-//! (the input of a convolution, the output of a transposed one) with a *coarse* one through
-//! `fine_y = coarse_y * stride - padding + kernel_y`, and the same for x. The weights are `[coarse channels, fine channels,
-//! kernel height, kernel width]` in both, which is PyTorch's layout of both. Hence three computations serve both layers:
+//! A convolution and a transposed convolution are the same relation, applied in opposite directions. It connects a *fine*
+//! image (the input of a convolution, the output of a transposed convolution) with a *coarse* image through
+//! `fine_y = coarse_y * stride - padding + kernel_y`, and likewise for x. The weights of both are `[coarse channels, fine
+//! channels, kernel height, kernel width]`, as in PyTorch. Three computations therefore serve both layers:
 //!
 //! | | convolution | transposed convolution |
 //! |---|---|---|
@@ -11,15 +11,15 @@
 //! | *expand*, fine from coarse | input gradient | forward |
 //! | weight gradient from both | weight gradient | weight gradient |
 
-/// Extent of one image, stored `[height, width, channels]`.
+/// Shape of one image, stored as `[height, width, channels]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Image {
+pub(crate) struct ImageShape {
     pub(crate) height: usize,
     pub(crate) width: usize,
     pub(crate) channels: usize,
 }
 
-impl Image {
+impl ImageShape {
     /// Floats in a row of pixels.
     pub(crate) const fn row(self) -> usize {
         self.width * self.channels
@@ -31,7 +31,7 @@ impl Image {
     }
 }
 
-/// Size and movement of the window, each as `[vertical, horizontal]`.
+/// Size, stride and padding of the kernel, each as `[vertical, horizontal]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) size: [usize; 2],
@@ -39,12 +39,12 @@ pub(crate) struct Filter {
     pub(crate) padding: [usize; 2],
 }
 
-/// A layer: two images of a batch and the filter that joins them.
+/// The shapes of a convolution or a transposed convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
-    pub(crate) batch: usize,
-    pub(crate) fine: Image,
-    pub(crate) coarse: Image,
+    pub(crate) batch_size: usize,
+    pub(crate) fine: ImageShape,
+    pub(crate) coarse: ImageShape,
     pub(crate) filter: Filter,
 }
 
@@ -54,12 +54,12 @@ impl Layer {
         self.coarse.channels * self.fine.channels * self.filter.size[0] * self.filter.size[1]
     }
 
-    /// Floats in a batch of images.
+    /// Floats in a batch of images of the given shape.
     ///
     /// # Panics
     /// If their number overflows.
-    pub(crate) fn batch_len(&self, image: Image) -> usize {
-        self.batch.checked_mul(image.len()).expect("a batch that fits into memory")
+    pub(crate) fn batch_len(&self, image: ImageShape) -> usize {
+        self.batch_size.checked_mul(image.len()).expect("a batch that fits into memory")
     }
 }
 

@@ -1,16 +1,17 @@
-//! Vectorised exponential and logarithm, in the ranges that the losses need.
+//! Vectorised exponential and logarithm, in the ranges that the Bernoulli loss needs.
 
 use crate::simd::Simd;
 
-/// `exp(x)` for `x <= 0`; relative error below 3e-7 down to -87, and `exp(-87)`, about 1.6e-38, beyond. NaN stays NaN.
+/// `exp(x)` for `x <= 0`, with a relative error below 3e-7 for `x >= -87`; below that, `exp(-87)`, about 1.6e-38. NaN
+/// stays NaN.
 ///
-/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`; `exp(r)` is its Taylor polynomial of degree 7, whose first left-out term is
+/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`, and `exp(r)` is its Taylor polynomial of degree 7, whose first omitted term is
 /// below `0.3466^8 / 8! = 5.2e-9`. The rest of the error is rounding: half a unit for each of the last few steps.
 #[inline(always)]
-pub(crate) fn exponential_of_non_positive<S: Simd>(simd: S, x: S::Vector) -> S::Vector {
-    // Adding and subtracting 1.5 * 2^23 rounds to an integer: there the spacing of floats is one.
+pub(crate) fn exp_non_positive<S: Simd>(simd: S, x: S::Vector) -> S::Vector {
+    // Adding and subtracting 1.5 * 2^23 rounds to an integer, because floats of that size are 1 apart.
     const ROUND: f32 = 12_582_912.0;
-    // ln 2 in two parts: the first has few digits, so that its product with n is exact.
+    // ln 2 in two parts. The first has few digits, so its product with n is exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     let x = simd.maximum(simd.splat(-87.0), x);
@@ -22,15 +23,15 @@ pub(crate) fn exponential_of_non_positive<S: Simd>(simd: S, x: S::Vector) -> S::
     for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         sum = simd.multiply_add(sum, r, simd.splat(coefficient));
     }
-    simd.multiply(sum, simd.exponential_base_two(n))
+    simd.multiply(sum, simd.exp2_integer(n))
 }
 
-/// `ln(1 + e)` for `0 <= e <= 1`; relative error below 5e-7. NaN stays NaN.
+/// `ln(1 + e)` for `0 <= e <= 1`, with a relative error below 5e-7. NaN stays NaN.
 ///
-/// `ln(1 + e) = 2 artanh(t)` with `t = e / (2 + e) <= 1/3`; the series `2 (t + t^3/3 + t^5/5 + ...)` is cut after eight
-/// terms, which leaves a relative error below `(1/9)^8 / 17 * 9/8 = 1.6e-9`. The rest is rounding.
+/// `ln(1 + e) = 2 artanh(t)` with `t = e / (2 + e) <= 1/3`. The series `2 (t + t^3/3 + t^5/5 + ...)` is truncated after
+/// eight terms, which leaves a relative error below `(1/9)^8 / 17 * 9/8 = 1.6e-9`. The rest is rounding.
 #[inline(always)]
-pub(crate) fn logarithm_of_one_plus<S: Simd>(simd: S, e: S::Vector) -> S::Vector {
+pub(crate) fn ln_1p_unit<S: Simd>(simd: S, e: S::Vector) -> S::Vector {
     let t = simd.divide(e, simd.add(simd.splat(2.0), e));
     let square = simd.multiply(t, t);
     let mut sum = simd.splat(2.0 / 15.0);
@@ -52,8 +53,8 @@ mod tests {
         type Output = [f32; 2];
 
         fn run<S: Simd>(self, simd: S) -> [f32; 2] {
-            let exponential = exponential_of_non_positive(simd, simd.splat(self.0));
-            let logarithm = logarithm_of_one_plus(simd, exponential);
+            let exponential = exp_non_positive(simd, simd.splat(self.0));
+            let logarithm = ln_1p_unit(simd, exponential);
             [exponential, logarithm].map(|vector| simd.to_array(vector)[0])
         }
     }
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_are_as_documented() {
+    fn ends_of_the_range_are_as_documented() {
         for set in InstructionSet::available() {
             assert_eq!(set.run(At(0.0))[0], 1.0, "{set}");
             assert!(set.run(At(f32::NEG_INFINITY))[0] < 1.7e-38, "{set}");

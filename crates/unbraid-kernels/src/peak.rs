@@ -1,4 +1,4 @@
-//! How fast the machine could be: multiply-adds on registers alone.
+//! The peak arithmetic throughput of the machine, measured with multiply-adds on registers.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -6,16 +6,16 @@ use std::time::Instant;
 
 use crate::simd::{InstructionSet, Kernel, Simd};
 
-/// Independent chains of multiply-adds; enough to hide their latency, few enough for the registers of AVX2.
+/// Independent chains of multiply-adds: enough to hide their latency, and few enough for the registers of AVX2.
 const CHAINS: usize = 12;
 
-/// Multiply-adds of each chain in one measurement: a few milliseconds.
+/// Multiply-adds of each chain in one measurement, which takes a few milliseconds.
 const LENGTH: usize = 1 << 20;
 
-/// Best of this many measurements, since other programs only ever slow one down.
+/// Number of measurements. The fastest counts, because other programs can only slow one down.
 const ROUNDS: usize = 8;
 
-/// A register-only loop; gives the floating-point operations that it did.
+/// A loop that uses registers only; returns the number of its floating-point operations.
 struct MultiplyAdds(f32);
 
 impl Kernel for MultiplyAdds {
@@ -23,7 +23,7 @@ impl Kernel for MultiplyAdds {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> usize {
-        // Values that neither grow nor become subnormal, and that the compiler cannot foresee.
+        // Values that stay finite and normal, and that the compiler does not know.
         let factor = simd.splat(black_box(self.0));
         let mut sums = [simd.splat(black_box(1.0)); CHAINS];
         for _ in 0..LENGTH {
@@ -37,10 +37,10 @@ impl Kernel for MultiplyAdds {
     }
 }
 
-/// The most multiply-adds that `threads` cores do at the same time with the current instruction set, in GFLOP/s (10^9
-/// floating-point operations a second, two for a multiply-add); takes some 50 milliseconds.
+/// The peak throughput of `threads` threads with the current instruction set in GFLOP/s (10^9 floating-point operations
+/// per second; a multiply-add counts as two). Measuring it takes about 50 milliseconds.
 ///
-/// The share of this peak that a computation reaches says how much a faster program could gain on the same machine.
+/// A computation that reaches a fraction `f` of this peak could at best become `1 / f` times as fast on the same machine.
 pub fn measured_peak_gflops(threads: usize) -> f64 {
     let set = InstructionSet::current();
     let threads = threads.max(1);
@@ -57,7 +57,7 @@ pub fn measured_peak_gflops(threads: usize) -> f64 {
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(measure)).collect();
-        // A thread that panicked would have taken its share of the barrier with it, so it cannot get here.
+        // If a thread panicked, the others would wait at the barrier forever; so none has when this is reached.
         let total: f64 = measure() + others.into_iter().filter_map(|other| other.join().ok()).sum::<f64>();
         total / 1e9
     })

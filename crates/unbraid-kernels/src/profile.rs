@@ -1,21 +1,22 @@
-//! Timing of single layers, without burn around them: for benchmarks and for `unbraid bench`.
+//! Timing of single layers without burn, for benchmarks.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::geometry::{Filter, Image, Layer, contracted};
+use crate::geometry::{Filter, ImageShape, Layer, contracted};
 use crate::kernel::{Backward, Direction, Forward, backward, forward};
 
-/// A layer to time. `fine` is the larger image: the input of a convolution, the output of a transposed one.
+/// A layer to time. Its *fine* images are the input of a convolution or the output of a transposed convolution, its
+/// *coarse* images are the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerShape {
-    /// Images at once.
-    pub batch: usize,
-    /// Height and width of the finer images.
-    pub size: usize,
-    /// Channels of the finer images.
+    /// Number of images.
+    pub batch_size: usize,
+    /// Height and width of the fine images.
+    pub image_size: usize,
+    /// Channels of the fine images.
     pub fine_channels: usize,
-    /// Channels of the coarser images.
+    /// Channels of the coarse images.
     pub coarse_channels: usize,
     /// Height and width of the kernel.
     pub kernel: usize,
@@ -27,14 +28,14 @@ pub struct LayerShape {
     pub transposed: bool,
 }
 
-/// Best times of one layer, in seconds.
+/// The best times of a layer in seconds, and its operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerTimes {
     /// Forward pass with bias and ReLU.
     pub forward: f64,
-    /// Input gradient alone, with the ReLU's mask and the bias gradient.
+    /// Input and bias gradients only, including the ReLU's mask.
     pub input_gradient: f64,
-    /// Weight gradient alone, with the ReLU's mask and the bias gradient.
+    /// Weight and bias gradients only, including the ReLU's mask.
     pub weight_gradient: f64,
     /// All gradients in one pass, as in training.
     pub backward: f64,
@@ -43,17 +44,17 @@ pub struct LayerTimes {
 }
 
 impl LayerShape {
-    /// Times the layer on the current threads and instruction set: the best of `rounds` runs each.
+    /// Times the layer in the current thread pool with the current instruction set: the best of `rounds` runs each.
     ///
     /// # Panics
-    /// If the kernel does not fit into the images.
+    /// If the kernel does not fit into the images, if the stride is 0, or if the batch does not fit into memory.
     pub fn measure(&self, rounds: usize) -> LayerTimes {
-        let coarse = contracted(self.size, self.kernel, self.stride, self.padding)
+        let coarse = contracted(self.image_size, self.kernel, self.stride, self.padding)
             .unwrap_or_else(|| panic!("the kernel does not fit: {self:?}"));
-        let image = |size, channels| Image { height: size, width: size, channels };
+        let image = |size, channels| ImageShape { height: size, width: size, channels };
         let layer = &Layer {
-            batch: self.batch,
-            fine: image(self.size, self.fine_channels),
+            batch_size: self.batch_size,
+            fine: image(self.image_size, self.fine_channels),
             coarse: image(coarse, self.coarse_channels),
             filter: Filter { size: [self.kernel; 2], stride: [self.stride; 2], padding: [self.padding; 2] },
         };
@@ -85,7 +86,7 @@ impl LayerShape {
             input_gradient: best(rounds, || run_backward(true, false)),
             weight_gradient: best(rounds, || run_backward(false, true)),
             backward: best(rounds, || run_backward(true, true)),
-            operations: 2.0 * (layer.batch * coarse * coarse * layer.weights()) as f64,
+            operations: 2.0 * (layer.batch_size * coarse * coarse * layer.weights()) as f64,
         }
     }
 }
@@ -101,5 +102,5 @@ fn best<T>(rounds: usize, work: impl Fn() -> T) -> f64 {
 
 /// Values of both signs, none of them subnormal.
 fn pattern(length: usize) -> Vec<f32> {
-    (0..length).map(|place| (place * 7 % 19) as f32 / 19.0 - 0.47).collect()
+    (0..length).map(|index| (index * 7 % 19) as f32 / 19.0 - 0.47).collect()
 }

@@ -1,4 +1,4 @@
-//! Adam against steps worked out by hand.
+//! Adam against steps computed by hand.
 
 use unbraid_kernels::{AdamStep, adam_step};
 
@@ -8,13 +8,13 @@ fn settings(step: u64) -> AdamStep {
     AdamStep { learning_rate: 0.1, beta1: 0.5, beta2: 0.75, epsilon: 0.0, step }
 }
 
-/// With these factors every number is short. Gradient 2, then -1:
+/// These factors keep every number short. Gradient 2, then -1:
 /// m = 1, v = 1; m / 0.5 = 2, v / 0.25 = 4, so the step is 0.1 * 2 / 2 = 0.1.
 /// m = 0.5 - 0.5 = 0, so the second step is 0; v = 0.75 + 0.25 = 1.
 #[test]
 fn two_steps_by_hand() {
     on_every_instruction_set(|set| {
-        // Longer than any vector, and no multiple of one.
+        // Longer than a vector of any instruction set, and not a multiple of one.
         let (mut p, mut m, mut v) = (vec![1.0; 37], vec![0.0; 37], vec![0.0; 37]);
         adam_step(&settings(1), &mut p, &[2.0; 37], &mut m, &mut v, None);
         assert!(m.iter().chain(&v).all(|value| *value == 1.0), "{set}");
@@ -26,7 +26,7 @@ fn two_steps_by_hand() {
 }
 
 /// Gradients 4, then 0: v = 4, then 3. Plain: m = 2, then 1; the second step is 0.1 / 0.75 * 1 / sqrt(3 / 0.4375).
-/// AMSGrad keeps 4 in place of 3.
+/// AMSGrad keeps 4 instead of 3.
 #[test]
 fn amsgrad_keeps_the_largest_second_moment() {
     on_every_instruction_set(|set| {
@@ -54,7 +54,7 @@ fn epsilon_is_added_after_the_correction() {
     let settings = AdamStep { learning_rate: 1.0, beta1: 0.9, beta2: 0.999, epsilon: 1.0, step: 1 };
     let (mut p, mut m, mut v) = ([0.0], [0.0], [0.0]);
     adam_step(&settings, &mut p, &[3.0], &mut m, &mut v, None);
-    // 1 - 0.999 has only four digits in single precision; its square root half that error.
+    // 1 - 0.999 has only four digits in single precision; the square root halves its error.
     assert!((p[0] + 0.75).abs() < 1e-4, "{}", p[0]);
 }
 

@@ -25,9 +25,9 @@ fn loss_and_gradient(logits: &[f32], targets: &[f32], shape: [usize; 2]) -> (Vec
 }
 
 #[test]
-fn agrees_with_double_precision_over_all_sizes_of_logits() {
+fn agrees_with_double_precision_for_small_and_large_logits() {
     let mut generator = Generator(11);
-    // No multiple of any vector, more than one block.
+    // Not a multiple of any vector, and more than one block.
     let shape = [5, 1031];
     let logits: Vec<f32> = generator.floats(5 * 1031).iter().map(|value| (12.0 * value).sinh()).collect();
     let targets: Vec<f32> = generator.floats(5 * 1031).iter().map(|value| value.abs()).collect();
@@ -37,55 +37,56 @@ fn agrees_with_double_precision_over_all_sizes_of_logits() {
             let range = row * 1031..(row + 1) * 1031;
             let terms = logits[range.clone()].iter().zip(&targets[range]);
             let terms: Vec<_> = terms.map(|(x, t)| exact(f64::from(*x), f64::from(*t))).collect();
-            // All terms are positive; each is good to a few units, and so is a sum of at most 1024 by vectors.
+            // All terms are positive. Each is exact to a few units in the last place, and so is a sum of at most 1024
+            // terms by vectors.
             let expected: f64 = terms.iter().sum();
             let error = (f64::from(*loss) - expected).abs();
             assert!(error < 2e-6 * expected, "{set}: row {row} is {loss}, not {expected}");
         }
-        for ((x, target), slope) in logits.iter().zip(&targets).zip(&gradient) {
+        for ((x, target), derivative) in logits.iter().zip(&targets).zip(&gradient) {
             let expected = 1.0 / (1.0 + (-f64::from(*x)).exp()) - f64::from(*target);
             assert!(
-                (f64::from(*slope) - expected).abs() < 3e-7,
-                "{set}: slope {slope} at {x}, not {expected}"
+                (f64::from(*derivative) - expected).abs() < 3e-7,
+                "{set}: derivative {derivative} at {x}, not {expected}"
             );
         }
     });
 }
 
 #[test]
-fn the_gradient_is_that_of_finite_differences() {
+fn the_gradient_agrees_with_finite_differences() {
     let logits = [-3.0, -0.7, -0.01, 0.0, 0.02, 0.9, 4.0];
     let targets = [0.0, 1.0, 0.3, 0.5, 0.9, 0.0, 1.0];
     on_every_instruction_set(|set| {
         let (_, gradient) = loss_and_gradient(&logits, &targets, [1, 7]);
-        for place in 0..7 {
-            let [x, target] = [f64::from(logits[place]), f64::from(targets[place])];
+        for index in 0..7 {
+            let [x, target] = [f64::from(logits[index]), f64::from(targets[index])];
             let step = 1e-4;
             let difference = (exact(x + step, target) - exact(x - step, target)) / (2.0 * step);
-            // The central difference is off by step^2 / 6 times the third derivative, which is below 0.13.
-            let error = (f64::from(gradient[place]) - difference).abs();
-            assert!(error < 1e-6, "{set}: {} at {x}, not {difference}", gradient[place]);
+            // The error of the central difference is step^2 / 6 times the third derivative, which is below 0.13.
+            let error = (f64::from(gradient[index]) - difference).abs();
+            assert!(error < 1e-6, "{set}: {} at {x}, not {difference}", gradient[index]);
         }
     });
 }
 
 #[test]
-fn extreme_logits_neither_overflow_nor_lose_the_sign() {
+fn extreme_logits_neither_overflow_nor_change_the_sign() {
     on_every_instruction_set(|set| {
         let logits = [1e30, -1e30, 200.0, -200.0, 88.0, -88.0];
         let (losses, gradient) = loss_and_gradient(&logits, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0], [6, 1]);
-        // The exponential ends at exp(-87), 1.6e-38.
+        // The smallest exponential is exp(-87), 1.6e-38.
         for (loss, expected) in losses.iter().zip([0.0, 0.0, 200.0, 200.0, 0.0, 0.0]) {
             assert!(*loss >= expected && *loss <= expected + 1e-37, "{set}: {loss}, not {expected}");
         }
-        for (slope, expected) in gradient.iter().zip([0.0, 0.0, 1.0, -1.0, 0.0, 0.0]) {
-            assert!((slope - expected).abs() < 1e-37, "{set}: {slope}, not {expected}");
+        for (derivative, expected) in gradient.iter().zip([0.0, 0.0, 1.0, -1.0, 0.0, 0.0]) {
+            assert!((derivative - expected).abs() < 1e-37, "{set}: {derivative}, not {expected}");
         }
     });
 }
 
 #[test]
-fn a_logit_that_is_no_number_is_not_hidden() {
+fn a_nan_logit_gives_a_nan_loss_and_gradient() {
     on_every_instruction_set(|set| {
         let (losses, gradient) = loss_and_gradient(&[f32::NAN, 1.0], &[0.0, 0.0], [2, 1]);
         assert!(losses[0].is_nan() && gradient[0].is_nan(), "{set}");
@@ -94,7 +95,7 @@ fn a_logit_that_is_no_number_is_not_hidden() {
 }
 
 #[test]
-fn agrees_with_burn_and_scales_each_image_by_its_own_gradient() {
+fn agrees_with_burn_and_scales_each_row_by_its_own_gradient() {
     let device = Device::flex().autodiff();
     let mut generator = Generator(5);
     let shape = [3, 4, 5, 2];
@@ -109,12 +110,12 @@ fn agrees_with_burn_and_scales_each_image_by_its_own_gradient() {
     };
     let (losses, gradient) = run(bernoulli_loss);
     let (expected_losses, expected_gradient) = run(bernoulli_loss_by_burn);
-    // Forty terms below 10 each, and slopes below 2, each good to a few units.
+    // Forty terms below 10, and derivatives below 2, each exact to a few units in the last place.
     for (loss, expected) in losses.iter().zip(&expected_losses) {
         assert!((loss - expected).abs() < 400.0 * 8.0 * f32::EPSILON, "{loss} not {expected}");
     }
-    for (slope, expected) in gradient.iter().zip(&expected_gradient) {
-        assert!((slope - expected).abs() < 2.0 * 8.0 * f32::EPSILON, "{slope} not {expected}");
+    for (derivative, expected) in gradient.iter().zip(&expected_gradient) {
+        assert!((derivative - expected).abs() < 2.0 * 8.0 * f32::EPSILON, "{derivative} not {expected}");
     }
 }
 

@@ -28,8 +28,8 @@ fn assert_exactly_equal(cases: &[Case]) {
     });
 }
 
-/// A Latin square: every window (kernel, stride and padding) meets every number of input channels and every number of
-/// output channels, and every pair of channels occurs; image sizes, batches and the ReLU go round beside them.
+/// A Latin square: every window (kernel, stride and padding) occurs with every number of input channels and with every
+/// number of output channels, and every pair of channels occurs. Image sizes, batch sizes and the ReLU alternate.
 #[test]
 fn exactly_as_burn_over_channels_kernels_strides_and_paddings() {
     let windows = (1..=5)
@@ -43,15 +43,15 @@ fn exactly_as_burn_over_channels_kernels_strides_and_paddings() {
             let channels = [CHANNELS[column], CHANNELS[(row + column) % CHANNELS.len()]];
             let number = row * CHANNELS.len() + column;
             let [height, width] = sizes[number % sizes.len()];
-            let batch = [1, 2, 1, 3, 65][number % 5];
-            // A batch of 65 with the largest numbers of channels is left to the next test: burn takes its time.
-            let batch = if channels[0] * channels[1] > 1000 { batch.min(3) } else { batch };
+            let batch_size = [1, 2, 1, 3, 65][number % 5];
+            // The next test has batches of 65 with many channels, where burn is slow.
+            let batch_size = if channels[0] * channels[1] > 1000 { batch_size.min(3) } else { batch_size };
             let mut options = Conv2dOptions::new(stride, padding);
             if !number.is_multiple_of(3) {
                 options = options.with_relu();
             }
             for transposed in [false, true] {
-                let shape = [batch, height, width];
+                let shape = [batch_size, height, width];
                 cases.push(Case::new(transposed, shape, channels, [kernel; 2], options, Generator::quarters));
             }
         }
@@ -59,7 +59,7 @@ fn exactly_as_burn_over_channels_kernels_strides_and_paddings() {
     assert_exactly_equal(&cases);
 }
 
-/// The layers of the networks themselves, at a batch that no part or group divides.
+/// The layers of the networks, with a batch size that is not a multiple of any part or group.
 #[test]
 fn exactly_as_burn_on_the_layers_of_the_networks() {
     let mut cases = Vec::new();
@@ -77,10 +77,10 @@ fn exactly_as_burn_on_the_layers_of_the_networks() {
     assert_exactly_equal(&cases);
 }
 
-/// Kernels, strides and paddings that differ between the axes, kernels smaller than the stride, padding beyond the
+/// Kernels, strides and paddings that differ between the axes, kernels smaller than the stride, padding larger than the
 /// kernel, output padding, single pixels.
 #[test]
-fn exactly_as_burn_in_the_corners() {
+fn exactly_as_burn_in_corner_cases() {
     let options = |stride, padding| Conv2dOptions { stride, padding, ..Conv2dOptions::new(1, 0) };
     let with_output_padding = |options, output_padding| Conv2dOptions { output_padding, ..options };
     let convolutions = [
@@ -112,9 +112,9 @@ fn exactly_as_burn_in_the_corners() {
     assert_exactly_equal(&cases);
 }
 
-/// With arbitrary digits the two paths add in different orders. Rounding errors of a sum of n terms grow like a random
-/// walk: a few times sqrt(n) half-units of the sum of the terms' absolute values. That sum comes from burn, run on the
-/// absolute values.
+/// With arbitrary digits, the order of the additions matters. The rounding error of a sum of n terms grows like a random
+/// walk: a few times sqrt(n) half-units of the sum of the absolute values. That sum comes from burn, run on the absolute
+/// values.
 #[test]
 fn close_to_burn_with_arbitrary_values() {
     on_every_instruction_set(|set| {

@@ -1,4 +1,4 @@
-//! What happens around the computation: wrong shapes, other layouts and devices, forced instruction sets, constants.
+//! Wrong shapes, other layouts and precisions, forced instruction sets, tensors without gradients.
 
 use burn::tensor::{DType, Device, Tensor};
 use unbraid_kernels::{
@@ -13,13 +13,13 @@ fn zeros<const D: usize>(shape: [usize; D]) -> Tensor<D> {
 
 #[test]
 #[should_panic(expected = "has 3 channels, the weight [8, 4, 3, 3] takes 4")]
-fn channels_that_do_not_fit_are_named() {
+fn mismatched_channels_are_named() {
     conv2d(zeros([1, 8, 8, 3]), zeros([8, 4, 3, 3]), None, Conv2dOptions::new(1, 1));
 }
 
 #[test]
 #[should_panic(expected = "has 3 channels, the weight [4, 8, 3, 3] takes 4")]
-fn channels_of_a_transposed_layer_that_do_not_fit_are_named() {
+fn mismatched_channels_of_a_transposed_convolution_are_named() {
     conv_transpose2d(zeros([1, 8, 8, 3]), zeros([4, 8, 3, 3]), None, Conv2dOptions::new(1, 1));
 }
 
@@ -78,8 +78,8 @@ fn a_padding_beyond_the_offsets_of_a_kernel_is_refused() {
 #[should_panic(expected = "a batch that fits into memory")]
 fn a_batch_that_overflows_is_refused() {
     let shape = LayerShape {
-        batch: usize::MAX / 2,
-        size: 8,
+        batch_size: usize::MAX / 2,
+        image_size: 8,
         fine_channels: 1,
         coarse_channels: 1,
         kernel: 4,
@@ -97,7 +97,7 @@ fn an_empty_batch_gives_an_empty_result() {
 }
 
 #[test]
-fn tensors_that_do_not_lie_in_order_give_the_same() {
+fn non_contiguous_tensors_give_the_same_results() {
     let device = Device::flex();
     let mut generator = Generator(2);
     let planes = tensor(generator.quarters(2 * 3 * 8 * 8), [2, 3, 8, 8], &device);
@@ -109,7 +109,7 @@ fn tensors_that_do_not_lie_in_order_give_the_same() {
 }
 
 #[test]
-fn double_precision_takes_the_operations_of_burn() {
+fn double_precision_uses_the_operations_of_burn() {
     let device = Device::flex();
     let images = Tensor::<4>::ones([1, 4, 4, 1], &device).cast(DType::F64);
     let weight = Tensor::<4>::ones([1, 1, 4, 4], &device).cast(DType::F64);
@@ -118,7 +118,7 @@ fn double_precision_takes_the_operations_of_burn() {
 }
 
 #[test]
-fn gradients_flow_only_where_they_are_asked_for() {
+fn only_tensors_that_require_a_gradient_have_one() {
     let device = Device::flex().autodiff();
     let images = Tensor::<4>::ones([1, 2, 2, 1], &device);
     let weight = Tensor::<4>::ones([1, 1, 2, 2], &device).require_grad();
@@ -129,7 +129,7 @@ fn gradients_flow_only_where_they_are_asked_for() {
 }
 
 #[test]
-fn a_value_that_is_no_number_is_not_hidden_by_the_relu() {
+fn the_relu_keeps_nan() {
     let device = Device::flex();
     let images = tensor(vec![f32::NAN], [1, 1, 1, 1], &device);
     for channels in [1, 32] {
@@ -143,7 +143,7 @@ fn a_value_that_is_no_number_is_not_hidden_by_the_relu() {
 }
 
 #[test]
-fn an_instruction_set_of_another_machine_is_refused() {
+fn an_instruction_set_of_another_processor_is_refused() {
     without_forcing(|| {
         let available: Vec<_> = InstructionSet::available().collect();
         // No processor has both.
@@ -169,7 +169,7 @@ fn names_of_instruction_sets_ignore_case_and_unknown_ones_are_refused() {
 
 #[test]
 fn the_peak_is_a_plausible_number() {
-    // From a slow emulator to a fast core with two wide units: 2 * 2 * 16 operations at 6 GHz.
+    // From a slow emulator to a fast core with two AVX-512 units: 2 * 2 * 16 operations at 6 GHz.
     let peak = without_forcing(|| measured_peak_gflops(1));
     assert!(peak > 0.01 && peak < 400.0, "{peak}");
 }

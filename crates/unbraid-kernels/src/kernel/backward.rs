@@ -1,13 +1,13 @@
 //! The backward pass of a layer: input, weight and bias gradients in one pass over the images.
 //!
-//! The gradient of the output is read once per image, masked by the ReLU and summed for the bias while it is copied into
-//! the cache; input and weight gradients are then computed from the copy.
+//! The gradient of the output is read once. While an image of it is copied into the cache, it is masked by the ReLU and
+//! summed for the bias; the input and weight gradients are then computed from the copy.
 
 use std::mem::MaybeUninit;
 
 use rayon::prelude::*;
 
-use crate::geometry::{Image, Layer};
+use crate::geometry::{ImageShape, Layer};
 use crate::kernel::engine::{Engine, plan};
 use crate::kernel::outer::{Products, fine_offsets, sums_length};
 use crate::kernel::pack::padded_channels;
@@ -16,29 +16,29 @@ use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::tile::Sums;
 use crate::kernel::write_only::WriteOnly;
-use crate::kernel::{Direction, group, images_in_part};
+use crate::kernel::{Direction, group_size, part_size};
 use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
 
-/// What a backward pass needs.
+/// The arguments of a backward pass.
 pub(crate) struct Backward<'a> {
     pub(crate) layer: &'a Layer,
     pub(crate) direction: Direction,
     /// The layer's input.
     pub(crate) input: &'a [f32],
     pub(crate) weights: &'a [f32],
-    /// The layer's output, if a ReLU came last.
+    /// The layer's output, if it has a ReLU.
     pub(crate) output: Option<&'a [f32]>,
     /// Gradient of the output.
     pub(crate) gradient: &'a [f32],
-    /// Whether the gradients of the input and of the weights are wanted.
+    /// Whether to compute the gradients of the input and of the weights.
     pub(crate) needs_input: bool,
     pub(crate) needs_weights: bool,
 }
 
-/// What a backward pass gives.
+/// The results of a backward pass.
 pub(crate) struct Gradients {
     pub(crate) input: Option<Vec<f32>>,
-    /// Laid out as the weights.
+    /// In the layout of the weights.
     pub(crate) weights: Option<Vec<f32>>,
     pub(crate) bias: Vec<f32>,
 }
@@ -48,35 +48,35 @@ pub(crate) fn backward(work: Backward<'_>) -> Gradients {
     InstructionSet::current().run(work)
 }
 
-/// Images of one part of the batch, and where their results go.
+/// One part of the batch, and the memory for its results.
 struct Part<'a> {
-    first: usize,
-    images: usize,
+    first_image: usize,
+    image_count: usize,
     input: Option<&'a mut [MaybeUninit<f32>]>,
     sums: &'a mut [MaybeUninit<f32>],
     bias: &'a mut [f64],
 }
 
-/// The images of one side of the layer as the kernels want them.
+/// The input or output images of the layer, as stored and with the border that the kernels need.
 #[derive(Clone, Copy)]
 struct Side {
-    image: Image,
-    padded: Image,
+    image: ImageShape,
+    padded: ImageShape,
     before: [usize; 2],
 }
 
-/// What all parts share.
+/// Computed once for all parts.
 struct Prepared {
     /// For the input gradient, if it is wanted.
     engine: Option<Engine>,
-    images_at_once: usize,
+    group_size: usize,
     gradient_side: Side,
     input_side: Side,
     /// See [`fine_offsets`].
     offsets: Vec<usize>,
 }
 
-/// Floats that a tile may read beyond the last pixel.
+/// Floats that a tile may read after the last pixel.
 const SLACK: usize = TILE_VECTORS * MAXIMUM_LANES;
 
 impl Kernel for Backward<'_> {
@@ -105,40 +105,40 @@ impl Kernel for Backward<'_> {
         let fine_side = if self.direction == Direction::Contract { input_side } else { gradient_side };
         let offsets = fine_offsets(layer, fine_side.padded.row());
 
-        let per_part = images_in_part(layer.batch, self.weights.len()).max(1);
-        let images_at_once = group(gradient_side.padded.len().max(input_side.padded.len()), per_part);
-        let engine = engine.map(|engine| engine.for_images(images_at_once));
-        let parts = layer.batch.div_ceil(per_part);
+        let part_size = part_size(layer.batch_size, self.weights.len()).max(1);
+        let group_size = group_size(gradient_side.padded.len().max(input_side.padded.len()), part_size);
+        let engine = engine.map(|engine| engine.for_images(group_size));
+        let parts = layer.batch_size.div_ceil(part_size);
         let sums_length = if self.needs_weights { sums_length(layer, S::LANES) } else { 0 };
         let channels = gradient_side.image.channels;
         let mut sums = Vec::with_capacity(parts * sums_length);
         let mut bias = vec![0.0; parts * channels];
         let input_length = if self.needs_input { self.input.len() } else { 0 };
         let mut input_gradient = Vec::with_capacity(input_length);
-        let mut input_parts =
-            input_gradient.spare_capacity_mut()[..input_length].chunks_mut(per_part * input_side.image.len());
+        let mut input_parts = input_gradient.spare_capacity_mut()[..input_length]
+            .chunks_mut(part_size * input_side.image.len());
         let mut sums_parts = sums.spare_capacity_mut()[..parts * sums_length].chunks_mut(sums_length.max(1));
         let work: Vec<Part<'_>> = bias
             .chunks_mut(channels)
             .enumerate()
             .map(|(number, bias)| Part {
-                first: number * per_part,
-                images: per_part.min(layer.batch - number * per_part),
+                first_image: number * part_size,
+                image_count: part_size.min(layer.batch_size - number * part_size),
                 input: input_parts.next(),
                 sums: sums_parts.next().unwrap_or_default(),
                 bias,
             })
             .collect();
-        let prepared = Prepared { engine, images_at_once, gradient_side, input_side, offsets };
+        let prepared = Prepared { engine, group_size, gradient_side, input_side, offsets };
         work.into_par_iter().for_each(|part| {
             self.part(simd, part, &prepared);
         });
 
-        // SAFETY: if the input gradient is wanted, each part has as many images of it as of the input, and `Engine::run`
-        // writes every float of them; otherwise the length is 0.
+        // SAFETY: the parts cover the input gradient if it is wanted, and `Engine::run` writes every float of the images of
+        // a part; otherwise the length is 0.
         unsafe { input_gradient.set_len(input_length) };
-        // SAFETY: if the weight gradient is wanted, the first images of every part write all of its sums; otherwise the
-        // length is 0.
+        // SAFETY: the parts cover the sums if the weight gradient is wanted, and the first group of a part writes all of its
+        // sums; otherwise the length is 0.
         unsafe { sums.set_len(parts * sums_length) };
         Gradients {
             input: self.needs_input.then_some(input_gradient),
@@ -152,22 +152,21 @@ impl Kernel for Backward<'_> {
 
 impl Backward<'_> {
     fn part<S: Simd>(&self, simd: S, mut part: Part<'_>, prepared: &Prepared) {
-        let Prepared { engine, images_at_once, gradient_side, input_side, offsets } = prepared;
+        let Prepared { engine, group_size, gradient_side, input_side, offsets } = prepared;
         let (engine, gradient_side, input_side) = (engine.as_ref(), *gradient_side, *input_side);
-        let images_at_once = (*images_at_once).min(part.images);
-        let gradient_room = aligned(images_at_once * gradient_side.padded.len() + SLACK);
-        let input_room = aligned(images_at_once * input_side.padded.len() + SLACK);
+        let group_size = (*group_size).min(part.image_count);
+        let gradient_len = aligned(group_size * gradient_side.padded.len() + SLACK);
+        let input_len = aligned(group_size * input_side.padded.len() + SLACK);
         let channels = gradient_side.image.channels;
-        let engine_room = aligned(engine.map_or(0, Engine::room));
-        with_scratch(gradient_room + input_room + engine_room + channels, |scratch| {
-            let (gradient_copy, rest) = scratch.split_at_mut(gradient_room);
-            let (input_copy, rest) = rest.split_at_mut(input_room);
-            let (room, row_sums) = rest.split_at_mut(engine_room);
-            for offset in (0..part.images).step_by(images_at_once) {
-                let images = images_at_once.min(part.images - offset);
-                let range = |image: Image| {
-                    (part.first + offset) * image.len()..(part.first + offset + images) * image.len()
-                };
+        let engine_len = aligned(engine.map_or(0, Engine::scratch_len));
+        with_scratch(gradient_len + input_len + engine_len + channels, |scratch| {
+            let (gradient_copy, rest) = scratch.split_at_mut(gradient_len);
+            let (input_copy, rest) = rest.split_at_mut(input_len);
+            let (engine_scratch, row_sums) = rest.split_at_mut(engine_len);
+            for offset in (0..part.image_count).step_by(group_size) {
+                let image_count = group_size.min(part.image_count - offset);
+                let first = part.first_image + offset;
+                let range = |image: ImageShape| first * image.len()..(first + image_count) * image.len();
                 simd.vectorize(PrepareGradient {
                     gradient: &self.gradient[range(gradient_side.image)],
                     output: self.output.map(|output| &output[range(gradient_side.image)]),
@@ -180,13 +179,13 @@ impl Backward<'_> {
                 });
                 if let (Some(engine), Some(target)) = (engine, &mut part.input) {
                     let length = input_side.image.len();
-                    let target = &mut target[offset * length..(offset + images) * length];
-                    engine.run(simd, false, images, gradient_copy, room, target);
+                    let target = &mut target[offset * length..(offset + image_count) * length];
+                    engine.run(simd, false, image_count, gradient_copy, engine_scratch, target);
                 }
                 if self.needs_weights {
                     let Side { image, padded, before } = input_side;
                     let values = &self.input[range(image)];
-                    // Without a border, and with whole vectors of channels, the images can be read where they are.
+                    // Images without a border and with whole vectors of channels need no copy.
                     let values = if image == padded && image.channels.is_multiple_of(S::LANES) {
                         values
                     } else {
@@ -203,12 +202,12 @@ impl Backward<'_> {
                     let sums = if offset == 0 {
                         Sums::Write(WriteOnly::from(&mut *part.sums))
                     } else {
-                        // SAFETY: the pass with offset 0 has written all of them.
+                        // SAFETY: the first group, with offset 0, has written all of them.
                         Sums::Add(unsafe { part.sums.assume_init_mut() })
                     };
                     simd.vectorize(Products {
                         layer: self.layer,
-                        images,
+                        image_count,
                         fine,
                         coarse,
                         sums,
@@ -220,7 +219,7 @@ impl Backward<'_> {
     }
 }
 
-/// Adds the parts in their order and brings the sums into the layout of the weights.
+/// Adds the sums of the parts in their order and puts them into the layout of the weights.
 fn collect_weights(layer: &Layer, sums: &[f32], lanes: usize) -> Vec<f32> {
     let taps = layer.filter.size[0] * layer.filter.size[1];
     let stride = padded_channels(layer.coarse.channels, lanes);

@@ -1,4 +1,4 @@
-//! One direction of a layer made ready: plan, packed weights, and the better of the two ways to compute it.
+//! One direction of a layer, prepared: its plan, its packed weights, and the faster of two algorithms.
 
 use std::mem::MaybeUninit;
 
@@ -14,13 +14,13 @@ use crate::simd::Simd;
 /// Computes target images from padded source images.
 pub(crate) struct Engine {
     pub(crate) plan: Plan,
-    way: Way,
+    algorithm: Algorithm,
 }
 
-enum Way {
-    /// Register tiles of target pixels x channels.
+enum Algorithm {
+    /// Register tiles of target pixels x channels, see [`Windows`].
     Windows(PackedWeights),
-    /// For an expansion to few channels.
+    /// For an expansion to few channels, see [`Gather`].
     Taps(Taps),
 }
 
@@ -47,51 +47,52 @@ impl Engine {
         let plan = plan(layer, direction);
         assert_eq!(weights.len(), layer.weights(), "weights");
         assert!(bias.is_none_or(|bias| bias.len() == plan.shapes().target.channels), "bias");
-        let way = if direction == Direction::Expand && 2 * layer.fine.channels <= lanes {
-            Way::Taps(Taps::new(&plan, layer, lanes, weights, bias))
+        let algorithm = if direction == Direction::Expand && 2 * layer.fine.channels <= lanes {
+            Algorithm::Taps(Taps::new(&plan, layer, lanes, weights, bias))
         } else {
-            Way::Windows(PackedWeights::new(&plan, lanes, weights, bias))
+            Algorithm::Windows(PackedWeights::new(&plan, lanes, weights, bias))
         };
-        Self { plan, way }
+        Self { plan, algorithm }
     }
 
-    /// Gets ready for at most `images` images at once.
-    pub(crate) fn for_images(mut self, images: usize) -> Self {
-        if let Way::Windows(_) = self.way {
-            self.plan.repeat(images);
+    /// Prepares for calls of [`Engine::run`] with at most `image_count` images.
+    pub(crate) fn for_images(mut self, image_count: usize) -> Self {
+        match self.algorithm {
+            Algorithm::Windows(_) => self.plan.repeat(image_count),
+            Algorithm::Taps(_) => {}
         }
         self
     }
 
-    /// Floats of working memory that [`Engine::run`] needs.
-    pub(crate) fn room(&self) -> usize {
-        match &self.way {
-            Way::Windows(_) => 0,
-            Way::Taps(taps) => taps.room(),
+    /// Floats of scratch memory that [`Engine::run`] needs.
+    pub(crate) fn scratch_len(&self) -> usize {
+        match &self.algorithm {
+            Algorithm::Windows(_) => 0,
+            Algorithm::Taps(taps) => taps.scratch_len(),
         }
     }
 
-    /// Writes every float of `target`, the target images of `images` padded source images.
+    /// Writes every float of `target`, the target images of `image_count` padded source images.
     ///
     /// # Panics
-    /// If `target` is not as long as those images, or if there are more of them than this is ready for.
+    /// If a slice does not have the right length, or if there are more images than [`Engine::for_images`] prepared for.
     pub(crate) fn run<S: Simd>(
         &self,
         simd: S,
         relu: bool,
-        images: usize,
+        image_count: usize,
         source: &[f32],
-        room: &mut [f32],
+        scratch: &mut [f32],
         target: &mut [MaybeUninit<f32>],
     ) {
-        assert_eq!(target.len(), images * self.plan.shapes().target.len(), "target images");
-        match &self.way {
-            Way::Windows(weights) => {
+        assert_eq!(target.len(), image_count * self.plan.shapes().target.len(), "target images");
+        match &self.algorithm {
+            Algorithm::Windows(weights) => {
                 let (plan, target) = (&self.plan, WriteOnly::from(target));
-                simd.vectorize(Windows { plan, weights, relu, images, source, target });
+                simd.vectorize(Windows { plan, weights, relu, image_count, source, target });
             }
-            Way::Taps(taps) => {
-                simd.vectorize(Gather { plan: &self.plan, taps, relu, images, source, target, room });
+            Algorithm::Taps(taps) => {
+                simd.vectorize(Gather { plan: &self.plan, taps, relu, image_count, source, target, scratch });
             }
         }
     }

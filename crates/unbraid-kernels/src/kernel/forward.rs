@@ -1,4 +1,4 @@
-//! The forward pass of a layer, divided among threads by images.
+//! The forward pass of a layer; each thread computes some of the images.
 
 use rayon::prelude::*;
 
@@ -7,10 +7,10 @@ use crate::kernel::engine::Engine;
 use crate::kernel::pad::copy_padded;
 use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
-use crate::kernel::{Direction, group, images_in_part};
+use crate::kernel::{Direction, group_size, part_size};
 use crate::simd::{InstructionSet, Kernel, Simd};
 
-/// What a forward pass needs.
+/// The arguments of a forward pass.
 pub(crate) struct Forward<'a> {
     pub(crate) layer: &'a Layer,
     pub(crate) direction: Direction,
@@ -38,22 +38,22 @@ impl Kernel for Forward<'_> {
 
         let output_length = self.layer.batch_len(target);
         let mut output = Vec::with_capacity(output_length);
-        let images = group(padded.len(), images_in_part(self.layer.batch, self.weights.len()));
-        let engine = engine.for_images(images);
+        let group_size = group_size(padded.len(), part_size(self.layer.batch_size, self.weights.len()));
+        let engine = engine.for_images(group_size);
         output.spare_capacity_mut()[..output_length]
-            .par_chunks_mut(images * target.len())
-            .zip(self.input.par_chunks(images * source.len()))
+            .par_chunks_mut(group_size * target.len())
+            .zip(self.input.par_chunks(group_size * source.len()))
             .for_each(|(target, input)| {
-                let images = input.len() / source.len();
-                let copy_length = aligned(images * padded.len());
-                with_scratch(copy_length + engine.room(), |scratch| {
-                    let (copy, room) = scratch.split_at_mut(copy_length);
+                let image_count = input.len() / source.len();
+                let copy_length = aligned(image_count * padded.len());
+                with_scratch(copy_length + engine.scratch_len(), |scratch| {
+                    let (copy, scratch) = scratch.split_at_mut(copy_length);
                     copy_padded(input, source, copy, padded, before);
-                    engine.run(simd, self.relu, images, copy, room, target);
+                    engine.run(simd, self.relu, image_count, copy, scratch, target);
                 });
             });
-        // SAFETY: input and output have as many images, so they are cut into as many chunks, and `Engine::run` writes
-        // every float of its chunk.
+        // SAFETY: input and output have the same number of images and so of chunks, and `Engine::run` writes every float
+        // of a chunk of the output.
         unsafe { output.set_len(output_length) };
         output
     }

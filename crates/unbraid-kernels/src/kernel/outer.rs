@@ -1,4 +1,4 @@
-//! The weight gradient: cuts the weights into register tiles and runs the micro-kernel over them.
+//! The weight gradient: divides the weights into register tiles and runs the micro-kernel on each.
 
 use crate::geometry::Layer;
 use crate::kernel::pack::{Panel, padded_channels, panels};
@@ -9,13 +9,13 @@ use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd, TILE_VECTORS};
 /// The weight gradient of a few images, summed over them; writes all of `sums`, or adds to all of them.
 pub(crate) struct Products<'a> {
     pub(crate) layer: &'a Layer,
-    pub(crate) images: usize,
-    /// Fine images, padded as the contraction needs them.
+    pub(crate) image_count: usize,
+    /// Fine images with the border that a contraction needs.
     pub(crate) fine: Padded<'a>,
     pub(crate) coarse: Padded<'a>,
     /// `[kernel rows, kernel columns, fine channels, padded coarse channels]`
     pub(crate) sums: Sums<'a>,
-    /// For each of the first three axes of `sums` together, where its value lies for the first pixel.
+    /// For each index into the first three axes of `sums` together, the offset of its value for the first pixel.
     pub(crate) fine_offsets: &'a [usize],
 }
 
@@ -24,7 +24,8 @@ pub(crate) fn sums_length(layer: &Layer, lanes: usize) -> usize {
     layer.weights() / layer.coarse.channels * padded_channels(layer.coarse.channels, lanes)
 }
 
-/// Where the value for each kernel row, kernel column and fine channel lies in a padded fine image of `row` floats a row.
+/// Offset of the value for each kernel row, kernel column and fine channel in a padded fine image with `row` floats in a
+/// row.
 pub(crate) fn fine_offsets(layer: &Layer, row: usize) -> Vec<usize> {
     let run = layer.filter.size[1] * layer.fine.channels;
     (0..layer.filter.size[0]).flat_map(|ky| (0..run).map(move |k| ky * row + k)).collect()
@@ -86,7 +87,7 @@ impl Products<'_> {
         let mut fine_offsets = [0; ROWS];
         fine_offsets.copy_from_slice(&self.fine_offsets[first..first + ROWS]);
         simd.vectorize(OuterTile::<ROWS, VECTORS> {
-            pixels: Pixels { images: self.images, rows: coarse.height, columns: coarse.width },
+            pixels: Pixels { image_count: self.image_count, rows: coarse.height, columns: coarse.width },
             fine: self.fine.values,
             fine_strides: Strides {
                 image: self.fine.image.len(),

@@ -1,20 +1,20 @@
-//! The weights in the order in which the micro-kernel reads them.
+//! Packs the weights in the order in which the micro-kernel reads them.
 
 use crate::kernel::plan::Plan;
 use crate::kernel::scratch::{AlignedBuffer, aligned};
 use crate::simd::TILE_VECTORS;
 
-/// Neighbouring channels that share a register tile.
+/// Consecutive channels that share a register tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panel {
     /// The first channel.
     pub(crate) channel: usize,
-    /// Channels that exist; the rest of the vectors is padding.
+    /// Number of channels; the rest of the vectors is padding.
     pub(crate) channels: usize,
     pub(crate) vectors: usize,
 }
 
-/// Cuts `channels` into panels of `TILE_VECTORS` vectors; the last may be narrower.
+/// Divides `channels` into panels of `TILE_VECTORS` vectors; the last may be narrower.
 pub(crate) fn panels(channels: usize, lanes: usize) -> impl Iterator<Item = Panel> {
     let width = TILE_VECTORS * lanes;
     (0..channels).step_by(width).map(move |channel| {
@@ -23,7 +23,7 @@ pub(crate) fn panels(channels: usize, lanes: usize) -> impl Iterator<Item = Pane
     })
 }
 
-/// Floats of all panels of one row.
+/// Floats in all panels of one row.
 pub(crate) fn padded_channels(channels: usize, lanes: usize) -> usize {
     channels.next_multiple_of(lanes)
 }
@@ -31,8 +31,9 @@ pub(crate) fn padded_channels(channels: usize, lanes: usize) -> usize {
 /// Weights and bias of a [`Plan`], panel by panel.
 pub(crate) struct PackedWeights {
     values: AlignedBuffer,
-    /// Where the panels of each phase start.
+    /// Offset of the panels of each phase.
     phases: Vec<usize>,
+    /// Offset of the bias.
     bias: usize,
 }
 
@@ -62,7 +63,7 @@ impl PackedWeights {
             for panel in panels(target_channels, lanes) {
                 let width = panel.vectors * lanes;
                 let rows = &mut values[start + panel.channel * depth..][..depth * width];
-                // Source channels outermost: the weights of one of them lie close together and are read once.
+                // Source channels outermost, because the weights of one of them are close together in memory.
                 for source in 0..source_channels {
                     let from = &weights[panel.channel * plan.target_stride + source * plan.source_stride..];
                     for (number, tap) in phase.taps(plan.kernel_width).enumerate() {
@@ -81,11 +82,11 @@ impl PackedWeights {
 
     /// The weights of a panel: `[depth, vectors * lanes]`.
     pub(crate) fn panel(&self, phase: usize, depth: usize, panel: Panel, lanes: usize) -> &[f32] {
-        // All panels before this one are full, so that their widths add up to its first channel.
+        // All panels before this one are full, so their widths add up to its first channel.
         &self.values.as_slice()[self.phases[phase] + panel.channel * depth..][..depth * panel.vectors * lanes]
     }
 
-    /// The bias of a panel, zeros without one.
+    /// The bias of a panel, or zeros if there is none.
     pub(crate) fn bias(&self, panel: Panel, lanes: usize) -> &[f32] {
         &self.values.as_slice()[self.bias + panel.channel..][..panel.vectors * lanes]
     }

@@ -1,32 +1,32 @@
-//! Copies of images with a border of zeros, into working memory that stays in the cache.
+//! Copies images into scratch memory with a border of zeros.
 
-use crate::geometry::Image;
+use crate::geometry::ImageShape;
 use crate::simd::{Kernel, Simd};
 
 /// Images with a border.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Padded<'a> {
-    /// One image after another; readable for a full tile beyond the last pixel.
+    /// One image after another, with enough floats after the last pixel for a tile to read.
     pub(crate) values: &'a [f32],
-    /// Extent with the border.
-    pub(crate) image: Image,
+    /// Shape with the border.
+    pub(crate) image: ImageShape,
     /// Rows and columns of border before the first pixel.
     pub(crate) before: [usize; 2],
 }
 
 impl Padded<'_> {
-    /// Where the first pixel lies.
+    /// Offset of the first pixel inside the border.
     pub(crate) fn origin(&self) -> usize {
         (self.before[0] * self.image.width + self.before[1]) * self.image.channels
     }
 }
 
-/// Copies `image.len()` floats at a time from `source` into `target`, each with its border.
+/// Copies the images of `source` into `target`, each with its border.
 pub(crate) fn copy_padded(
     source: &[f32],
-    image: Image,
+    image: ImageShape,
     target: &mut [f32],
-    padded: Image,
+    padded: ImageShape,
     before: [usize; 2],
 ) {
     let images = source.chunks_exact(image.len()).zip(target.chunks_exact_mut(padded.len()));
@@ -37,12 +37,12 @@ pub(crate) fn copy_padded(
     }
 }
 
-/// Clears the border of one image and hands each row of its inside to `fill`.
+/// Clears the border of one image and calls `fill` with each row inside it.
 #[inline(always)]
 fn for_each_row(
-    image: Image,
+    image: ImageShape,
     target: &mut [f32],
-    padded: Image,
+    padded: ImageShape,
     before: [usize; 2],
     mut fill: impl FnMut(usize, &mut [f32]),
 ) {
@@ -58,18 +58,19 @@ fn for_each_row(
     }
 }
 
-/// The gradient of a layer's output made ready: masked where its ReLU was off, padded, and summed for the bias.
+/// Prepares the gradient of a layer's output: sets it to zero where the ReLU was inactive, copies it with a border, and
+/// sums it for the bias.
 pub(crate) struct PrepareGradient<'a> {
     pub(crate) gradient: &'a [f32],
-    /// The layer's output, if a ReLU came last: the gradient passes where it is positive.
+    /// The layer's output, if it has a ReLU: the gradient is kept where it is positive.
     pub(crate) output: Option<&'a [f32]>,
-    pub(crate) image: Image,
+    pub(crate) image: ImageShape,
     pub(crate) target: &'a mut [f32],
-    pub(crate) padded: Image,
+    pub(crate) padded: ImageShape,
     pub(crate) before: [usize; 2],
-    /// Bias gradient so far, one sum per channel; in double precision, since they may have a million terms.
+    /// The bias gradient so far: one sum per channel, in double precision, because it may have a million terms.
     pub(crate) bias: &'a mut [f64],
-    /// Room for a float per channel.
+    /// Scratch memory, one float per channel.
     pub(crate) row_sums: &'a mut [f32],
 }
 

@@ -1,15 +1,16 @@
-//! Where every product of a convolution finds its operands; knows shapes, touches no image data.
+//! The offsets of the operands of a convolution, computed from the shapes alone.
 //!
-//! Both directions become the same loop: each target pixel is a sum over the rows of a window of the padded source image,
-//! and in each row over a contiguous run of `columns * channels` floats. [`Plan::contract`] has one such window shape.
-//! [`Plan::expand`] has one per *phase*, the target coordinates modulo the stride: within a phase the taps that reach a
-//! pixel are always the same ones, so that a phase is an ordinary convolution of stride one with a smaller kernel.
+//! Both directions are the same loop: a target pixel is a sum over the rows of a window of the padded source image, and in
+//! each row over a contiguous run of `columns * channels` floats. [`Plan::contract`] has one window shape.
+//! [`Plan::expand`] has one for each *phase*, which is the set of target pixels with the same coordinates modulo the
+//! stride: the same taps reach all of them, so a phase is an ordinary convolution of stride one with a smaller kernel.
 
-use crate::geometry::{Image, Layer};
+use crate::geometry::{ImageShape, Layer};
+use crate::kernel::axis::{Axis, pad};
 
 /// How to compute all target images from all source images.
 ///
-/// Unsafe code relies on what follows, so the fields that it concerns are private:
+/// Unsafe code relies on these properties, so the fields that they concern are private:
 ///
 /// * `image_count` padded source images or target images have at most `u32::MAX` floats.
 /// * The window of each pixel of image `i` lies inside the floats of padded source image `i`.
@@ -18,26 +19,26 @@ use crate::geometry::{Image, Layer};
 pub(crate) struct Plan {
     shapes: Shapes,
     phases: Vec<Phase>,
-    /// Images whose pixels are listed, one after another in memory.
+    /// Images whose pixels are listed; they are contiguous in memory.
     image_count: usize,
-    /// Distance in the weights between neighbouring target channels.
+    /// Distance in the weights between consecutive target channels.
     pub(crate) target_stride: usize,
-    /// Distance in the weights between neighbouring source channels.
+    /// Distance in the weights between consecutive source channels.
     pub(crate) source_stride: usize,
-    /// Width of the kernel, to find a tap in the weights.
+    /// Width of the kernel in the weights.
     pub(crate) kernel_width: usize,
 }
 
-/// The images that a [`Plan`] reads and writes.
+/// The shapes of the images that a [`Plan`] reads and writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shapes {
     /// The source image as stored by the caller.
-    pub(crate) source: Image,
+    pub(crate) source: ImageShape,
     /// The source image with its zero border.
-    pub(crate) padded: Image,
+    pub(crate) padded: ImageShape,
     /// Rows and columns of zeros before the first pixel.
     pub(crate) before: [usize; 2],
-    pub(crate) target: Image,
+    pub(crate) target: ImageShape,
 }
 
 /// The target pixels that share one window shape.
@@ -47,76 +48,12 @@ pub(crate) struct Phase {
     kernel_rows: Vec<usize>,
     /// Kernel column of each column of the window, left first.
     kernel_columns: Vec<usize>,
-    /// Start of each pixel's window in the padded source images; half the width of a pointer, since tiles stream them.
+    /// Start of each pixel's window in the padded source images; 32 bits wide, because tiles read many of them.
     source_offsets: Vec<u32>,
     /// Offset of each pixel in the target images.
     target_offsets: Vec<u32>,
     /// Pixels of one image.
     pixels: usize,
-}
-
-/// One axis of a phase.
-struct Axis {
-    /// Kernel index of each tap, in the order of the source.
-    taps: Vec<usize>,
-    /// First source coordinate of the first pixel's window, before padding.
-    start: isize,
-    /// Source step from one pixel to the next.
-    source_step: usize,
-    target_start: usize,
-    target_step: usize,
-    pixels: usize,
-}
-
-impl Axis {
-    fn contract(layer: &Layer, axis: usize, coarse: usize) -> Vec<Self> {
-        vec![Self {
-            taps: (0..layer.filter.size[axis]).collect(),
-            start: -(layer.filter.padding[axis] as isize),
-            source_step: layer.filter.stride[axis],
-            target_start: 0,
-            target_step: 1,
-            pixels: coarse,
-        }]
-    }
-
-    /// A fine pixel `f` meets coarse pixel `(f + padding - k) / stride` through tap `k`; the taps of the phase are those
-    /// for which that division has no remainder.
-    fn expand(layer: &Layer, axis: usize, fine: usize) -> Vec<Self> {
-        let [kernel, stride, padding] =
-            [layer.filter.size[axis], layer.filter.stride[axis], layer.filter.padding[axis]];
-        (0..stride.min(fine))
-            .map(|phase| {
-                let (quotient, remainder) = ((phase + padding) / stride, (phase + padding) % stride);
-                let taps: Vec<_> = (remainder..kernel).step_by(stride).collect::<Vec<_>>();
-                Self {
-                    start: quotient as isize - taps.len().saturating_sub(1) as isize,
-                    taps: taps.into_iter().rev().collect(),
-                    source_step: 1,
-                    target_start: phase,
-                    target_step: stride,
-                    pixels: (fine - phase).div_ceil(stride),
-                }
-            })
-            .collect()
-    }
-
-    /// Coordinate after the last that the windows touch, before padding.
-    fn end(&self) -> isize {
-        self.start + ((self.pixels - 1) * self.source_step + self.taps.len()) as isize
-    }
-
-    /// Whether all windows lie inside `padded` pixels that begin with `before` zeros, and all pixels inside `target`.
-    fn lies_inside(&self, before: usize, padded: usize, target: usize) -> bool {
-        let reach = || {
-            let last = self.pixels.checked_sub(1)?;
-            let first_source = usize::try_from(self.start.checked_add_unsigned(before)?).ok()?;
-            let last_source = first_source.checked_add(last.checked_mul(self.source_step)?)?;
-            let last_target = self.target_start.checked_add(last.checked_mul(self.target_step)?)?;
-            Some((last_source.checked_add(self.taps.len())?, last_target))
-        };
-        reach().is_some_and(|(source_end, last_target)| source_end <= padded && last_target < target)
-    }
 }
 
 /// An index into the images that a thread works on at once.
@@ -129,21 +66,14 @@ fn too_large() -> ! {
 }
 
 /// Checks that all offsets into `image_count` images fit into 32 bits.
-fn check_size(image: Image, image_count: usize) {
+fn check_size(image: ImageShape, image_count: usize) {
     let factors = [image.width, image.channels, image_count];
     let length = factors.into_iter().try_fold(image.height, usize::checked_mul);
     offset(length.unwrap_or_else(|| too_large()));
 }
 
-/// Zeros before the first pixel, and the padded extent, such that every window of `axes` lies inside.
-fn pad(axes: &[Axis], size: usize) -> (usize, usize) {
-    let before = axes.iter().map(|axis| -axis.start).max().unwrap_or(0).max(0) as usize;
-    let end = axes.iter().map(Axis::end).max().unwrap_or(0).max(size as isize) as usize;
-    (before, before + end)
-}
-
 impl Plan {
-    /// Coarse images from fine ones.
+    /// Coarse images from fine images.
     pub(crate) fn contract(layer: &Layer) -> Self {
         let taps = layer.filter.size[0] * layer.filter.size[1];
         Self::new(
@@ -155,7 +85,7 @@ impl Plan {
         )
     }
 
-    /// Fine images from coarse ones.
+    /// Fine images from coarse images.
     pub(crate) fn expand(layer: &Layer) -> Self {
         let taps = layer.filter.size[0] * layer.filter.size[1];
         Self::new(
@@ -167,24 +97,24 @@ impl Plan {
         )
     }
 
-    /// For each pixel of this plan's padded source, what it adds to the target through each tap: the first half of an
-    /// expansion to few channels. The targets are `[fine channels, kernel height, kernel width]` for each pixel.
+    /// The contribution of each pixel of this plan's padded source to the target through each tap: the first half of an
+    /// expansion to few channels. For each pixel, the contributions are `[fine channels, kernel height, kernel width]`.
     pub(crate) fn contributions(&self, layer: &Layer) -> Self {
-        let Image { height, width, channels } = self.shapes.padded;
+        let ImageShape { height, width, channels } = self.shapes.padded;
         let contributions = layer.weights() / layer.coarse.channels;
         let every = |pixels| {
             vec![Axis { taps: vec![0], start: 0, source_step: 1, target_start: 0, target_step: 1, pixels }]
         };
         Self::new(
-            Image { height, width, channels },
-            Image { height, width, channels: contributions },
+            ImageShape { height, width, channels },
+            ImageShape { height, width, channels: contributions },
             [every(height), every(width)],
             [1, contributions],
             1,
         )
     }
 
-    /// Lists the pixels of at least `image_count` images that lie one after another.
+    /// Lists the pixels of at least `image_count` images.
     pub(crate) fn repeat(&mut self, image_count: usize) {
         check_size(self.shapes.padded, image_count);
         check_size(self.shapes.target, image_count);
@@ -214,15 +144,15 @@ impl Plan {
     }
 
     fn new(
-        source: Image,
-        target: Image,
+        source: ImageShape,
+        target: ImageShape,
         [vertical, horizontal]: [Vec<Axis>; 2],
         [target_stride, source_stride]: [usize; 2],
         kernel_width: usize,
     ) -> Self {
         let (top, height) = pad(&vertical, source.height);
         let (left, width) = pad(&horizontal, source.width);
-        let padded = Image { height, width, channels: source.channels };
+        let padded = ImageShape { height, width, channels: source.channels };
         check_size(padded, 1);
         check_size(target, 1);
         // The phases of an axis start less than a step apart from each other and have the same step, so no two pixels
@@ -253,8 +183,14 @@ impl Plan {
 }
 
 impl Phase {
-    fn new(vertical: &Axis, horizontal: &Axis, before: [usize; 2], padded: Image, target: Image) -> Self {
-        let place = |axis: &Axis, before: usize, pixel: usize| {
+    fn new(
+        vertical: &Axis,
+        horizontal: &Axis,
+        before: [usize; 2],
+        padded: ImageShape,
+        target: ImageShape,
+    ) -> Self {
+        let coordinates = |axis: &Axis, before: usize, pixel: usize| {
             (
                 (axis.start + before as isize) as usize + pixel * axis.source_step,
                 axis.target_start + pixel * axis.target_step,
@@ -268,9 +204,9 @@ impl Phase {
             pixels: vertical.pixels * horizontal.pixels,
         };
         for row in 0..vertical.pixels {
-            let (source_y, target_y) = place(vertical, before[0], row);
+            let (source_y, target_y) = coordinates(vertical, before[0], row);
             for column in 0..horizontal.pixels {
-                let (source_x, target_x) = place(horizontal, before[1], column);
+                let (source_x, target_x) = coordinates(horizontal, before[1], column);
                 phase.source_offsets.push(offset((source_y * padded.width + source_x) * padded.channels));
                 phase.target_offsets.push(offset((target_y * target.width + target_x) * target.channels));
             }
@@ -303,7 +239,7 @@ impl Phase {
         &self.target_offsets
     }
 
-    /// Places of the window's taps in a kernel of the given width, in the order of the window.
+    /// Indices of the window's taps in a kernel of the given width, in the order of the window.
     pub(crate) fn taps(&self, kernel_width: usize) -> impl Iterator<Item = usize> {
         let columns = &self.kernel_columns;
         self.kernel_rows
@@ -311,7 +247,7 @@ impl Phase {
             .flat_map(move |row| columns.iter().map(move |column| row * kernel_width + column))
     }
 
-    /// Products that make up one target value.
+    /// Number of products in one target value.
     pub(crate) fn depth(&self, channels: usize) -> usize {
         self.kernel_rows.len() * self.kernel_columns.len() * channels
     }

@@ -1,8 +1,8 @@
-//! Working memory that outlives a call: one buffer per thread, so that no step of training allocates it again.
+//! Scratch memory: one buffer per thread that is kept between calls, so that a training step does not allocate it again.
 
 use std::cell::Cell;
 
-/// A cache line; buffers made of these are aligned for every vector load.
+/// A cache line. A buffer of lines is aligned for the loads of every instruction set.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([f32; Line::FLOATS]);
@@ -12,7 +12,7 @@ impl Line {
     const ZERO: Self = Self([0.0; Self::FLOATS]);
 }
 
-/// Floats that start at a cache line.
+/// Floats that start at the beginning of a cache line.
 #[derive(Default)]
 pub(crate) struct AlignedBuffer(Vec<Line>);
 
@@ -23,7 +23,7 @@ impl AlignedBuffer {
     }
 
     pub(crate) fn as_slice(&self) -> &[f32] {
-        // SAFETY: a `Line` is exactly its floats: `repr(C)`, and its size is a multiple of its alignment.
+        // SAFETY: a `Line` is `repr(C)` and has the size of its floats, which is its alignment, so there is no padding.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * Line::FLOATS) }
     }
 
@@ -40,17 +40,17 @@ impl AlignedBuffer {
     }
 }
 
-/// `length` rounded up so that what follows starts at a cache line again.
+/// `length` rounded up to whole cache lines.
 pub(crate) const fn aligned(length: usize) -> usize {
     length.next_multiple_of(Line::FLOATS)
 }
 
-/// Lends `work` this thread's buffer, at least `length` floats with arbitrary values.
+/// Calls `work` with this thread's buffer of at least `length` floats, which have arbitrary values.
 pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
     thread_local! {
         static BUFFER: Cell<AlignedBuffer> = const { Cell::new(AlignedBuffer(Vec::new())) };
     }
-    // Taken out while in use: should `work` come here again on the same thread, it finds an empty buffer, not this one.
+    // The buffer is taken out while it is in use. If `work` calls this function again, that call starts with an empty one.
     let mut buffer = BUFFER.take();
     buffer.grow(length);
     let result = work(buffer.as_mut_slice());

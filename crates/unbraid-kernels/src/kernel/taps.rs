@@ -1,7 +1,7 @@
-//! Expansion to few channels: with one output channel, a register tile of output pixels x channels would be almost empty.
+//! Expansion to few channels, where a register tile of target pixels x channels would be almost empty.
 //!
-//! Instead every source pixel's contribution through every tap is computed first, a product of matrices with as many
-//! columns as the kernel has taps, and each target pixel then gathers the few that reach it.
+//! The contributions of every source pixel through every tap are computed first: a matrix product with as many columns as
+//! the kernel has taps. Each target pixel then adds up the few contributions that reach it.
 
 use std::mem::MaybeUninit;
 
@@ -12,21 +12,21 @@ use crate::kernel::window::Windows;
 use crate::kernel::write_only::WriteOnly;
 use crate::simd::{Kernel, Simd};
 
-/// The plan of the contributions of an expansion, and their weights.
+/// An expansion to few channels, prepared.
 pub(crate) struct Taps {
     contributions: Plan,
     weights: PackedWeights,
     bias: Vec<f32>,
-    /// Taps in the kernel: the distance between the contributions to neighbouring channels.
+    /// Taps in the kernel, which is the distance between the contributions to neighbouring channels.
     taps: usize,
     phases: Vec<Sum>,
 }
 
-/// How the target pixels of one phase find their contributions.
+/// The contributions to the target pixels of one phase.
 struct Sum {
-    /// For each pixel, the contributions of the first pixel of its window, and its own place in the target.
-    places: Vec<(usize, usize)>,
-    /// Where the contributions through each tap lie, seen from the first.
+    /// For each target pixel, the offset of the contributions of the first pixel of its window, and its own offset.
+    pixels: Vec<(usize, usize)>,
+    /// Offset of the contribution through each tap, relative to the first pixel of the window.
     offsets: Vec<usize>,
 }
 
@@ -47,23 +47,23 @@ impl Taps {
         Self { contributions, weights, bias, taps: layer.filter.size[0] * layer.filter.size[1], phases }
     }
 
-    /// Floats of working memory for one image.
-    pub(crate) fn room(&self) -> usize {
+    /// Floats of scratch memory, enough for one image.
+    pub(crate) fn scratch_len(&self) -> usize {
         self.contributions.shapes().target.len()
     }
 }
 
-/// Computes the target images of a few padded source images by contributions.
+/// Computes the target images of a few padded source images by their contributions; writes every float of `target`.
 pub(crate) struct Gather<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) taps: &'a Taps,
     pub(crate) relu: bool,
-    pub(crate) images: usize,
+    pub(crate) image_count: usize,
     /// Padded source images.
     pub(crate) source: &'a [f32],
     pub(crate) target: &'a mut [MaybeUninit<f32>],
-    /// At least [`Taps::room`] floats.
-    pub(crate) room: &'a mut [f32],
+    /// At least [`Taps::scratch_len`] floats.
+    pub(crate) scratch: &'a mut [f32],
 }
 
 impl Kernel for Gather<'_> {
@@ -72,22 +72,22 @@ impl Kernel for Gather<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Shapes { padded, target, .. } = self.plan.shapes();
-        let room = &mut self.room[..self.taps.room()];
-        for image in 0..self.images {
+        let contributions = &mut self.scratch[..self.taps.scratch_len()];
+        for image in 0..self.image_count {
             simd.vectorize(Windows {
                 plan: &self.taps.contributions,
                 weights: &self.taps.weights,
                 relu: false,
-                images: 1,
+                image_count: 1,
                 source: &self.source[image * padded.len()..][..padded.len()],
-                target: WriteOnly::from(&mut *room),
+                target: WriteOnly::from(&mut *contributions),
             });
             let target = &mut self.target[image * target.len()..][..target.len()];
             for sum in &self.taps.phases {
-                // Four taps are the common case, a 4 x 4 kernel with stride 2; with their number known the loop unrolls.
+                // Four taps are the common case (a 4 x 4 kernel with stride 2), and the compiler unrolls a loop over four.
                 match <&[usize; 4]>::try_from(sum.offsets.as_slice()) {
-                    Ok(four) => sum.gather(self.taps, four, room, self.relu, target),
-                    Err(_) => sum.gather(self.taps, &sum.offsets, room, self.relu, target),
+                    Ok(four) => sum.gather(self.taps, four, contributions, self.relu, target),
+                    Err(_) => sum.gather(self.taps, &sum.offsets, contributions, self.relu, target),
                 }
             }
         }
@@ -98,18 +98,18 @@ impl Sum {
     fn new(plan: &Plan, phase: &Phase, per_pixel: usize) -> Self {
         let padded = plan.shapes().padded;
         let contributions = |source: &u32| *source as usize / padded.channels * per_pixel;
-        let pixels = (0..phase.rows())
+        let window = (0..phase.rows())
             .flat_map(|row| (0..phase.columns()).map(move |column| (row, column)))
             .map(|(row, column)| row * padded.width + column);
         let taps = phase.taps(plan.kernel_width);
         Self {
-            places: phase
+            pixels: phase
                 .source_offsets()
                 .iter()
                 .map(contributions)
-                .zip(phase.target_offsets().iter().map(|place| *place as usize))
+                .zip(phase.target_offsets().iter().map(|offset| *offset as usize))
                 .collect(),
-            offsets: pixels.zip(taps).map(|(pixel, tap)| pixel * per_pixel + tap).collect(),
+            offsets: window.zip(taps).map(|(pixel, tap)| pixel * per_pixel + tap).collect(),
         }
     }
 
@@ -122,15 +122,15 @@ impl Sum {
         relu: bool,
         target: &mut [MaybeUninit<f32>],
     ) {
-        for (start, place) in &self.places {
+        for (start, offset) in &self.pixels {
             let contributions = &contributions[*start..];
-            let pixel = &mut target[*place..][..taps.bias.len()];
+            let pixel = &mut target[*offset..][..taps.bias.len()];
             for (channel, (value, bias)) in pixel.iter_mut().zip(&taps.bias).enumerate() {
                 let mut sum = *bias;
                 for offset in offsets {
                     sum += contributions[offset + channel * taps.taps];
                 }
-                // Written so that a NaN stays one.
+                // This comparison keeps NaN.
                 value.write(if relu && sum <= 0.0 { 0.0 } else { sum });
             }
         }

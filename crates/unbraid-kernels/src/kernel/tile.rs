@@ -1,9 +1,9 @@
-//! The micro-kernels: register tiles of `ROWS x VECTORS` accumulators, where all the multiplications happen.
+//! The micro-kernels: register tiles of `ROWS x VECTORS` accumulators, which do nearly all of the arithmetic.
 //!
-//! [`WindowTile`] holds target pixels x target channels and runs along a window; [`OuterTile`] holds weights x channels
-//! and runs over the pixels. In both, each step broadcasts `ROWS` floats of one operand and multiplies them with
-//! `VECTORS` vectors of the other: with 12 x 2 accumulators, 24 multiply-adds for 14 loads, so that the multipliers are
-//! the bottleneck.
+//! [`WindowTile`] holds target pixels x target channels and runs along a window. [`OuterTile`] holds fine values x coarse
+//! channels and runs over the pixels. In both, each step broadcasts `ROWS` floats of one operand and multiplies them with
+//! `VECTORS` vectors of the other. With 12 x 2 accumulators this is 24 multiply-adds for 14 loads, so that arithmetic and
+//! not memory limits the speed.
 
 use crate::kernel::write_only::WriteOnly;
 use crate::simd::{Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
@@ -41,7 +41,7 @@ pub(crate) struct WindowTile<'a, const ROWS: usize, const VECTORS: usize> {
 }
 
 impl<'a, const ROWS: usize, const VECTORS: usize> WindowTile<'a, ROWS, VECTORS> {
-    /// A tile that checks everything but the offsets, which are too many to check for every tile.
+    /// The tile itself checks everything but the offsets; to check those for every tile would take too long.
     ///
     /// # Safety
     /// * `offset + row * row_stride + run <= source.images.len()` for each of `source.offsets` and each `row < rows`.
@@ -104,8 +104,8 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
         let zero = simd.splat(0.0);
         let channels = self.target.channels;
         for (row, offset) in self.target.offsets.iter().enumerate() {
-            // In this order a NaN stays one, as in PyTorch. The sums are read by value: a reference to them would keep
-            // them in memory all through the loop above.
+            // This order of the arguments keeps NaN, as PyTorch does. The sums are read by value, because a reference to
+            // them would keep them in memory during the loop above.
             let sums = if self.relu { sums[row].map(|sum| simd.maximum(zero, sum)) } else { sums[row] };
             // SAFETY: `new` requires that `channels` floats from `offset` on lie inside the images.
             let target = unsafe { self.target.images.as_mut_ptr().add(*offset as usize) };
@@ -127,15 +127,15 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for WindowTile<'_, ROWS, VE
     }
 }
 
-/// Pixels to run over: `images` blocks of `rows` rows of `columns` pixels.
+/// The pixels of a sum: `image_count` images of `rows` rows of `columns` pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pixels {
-    pub(crate) images: usize,
+    pub(crate) image_count: usize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
 }
 
-/// Distances between neighbouring images, rows and columns of [`Pixels`] in one array.
+/// Distances between consecutive images, rows and columns of [`Pixels`] in an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strides {
     pub(crate) image: usize,
@@ -144,9 +144,9 @@ pub(crate) struct Strides {
 }
 
 impl Strides {
-    /// Distance from the first pixel to the last; saturates, so that what overflows is outside every array.
+    /// Distance from the first pixel to the last. It saturates, so a distance that overflows is outside every array.
     fn span(&self, pixels: Pixels) -> usize {
-        [(pixels.images, self.image), (pixels.rows, self.row), (pixels.columns, self.column)]
+        [(pixels.image_count, self.image), (pixels.rows, self.row), (pixels.columns, self.column)]
             .into_iter()
             .map(|(count, stride)| (count - 1).saturating_mul(stride))
             .fold(0, usize::saturating_add)
@@ -159,7 +159,7 @@ pub(crate) struct OuterTile<'a, const ROWS: usize, const VECTORS: usize> {
     /// Padded fine images.
     pub(crate) fine: &'a [f32],
     pub(crate) fine_strides: Strides,
-    /// Where each row's value lies for the first pixel.
+    /// Offset of each row's value for the first pixel.
     pub(crate) fine_offsets: [usize; ROWS],
     /// Coarse images, from the first channel of the tile on.
     pub(crate) coarse: &'a [f32],
@@ -169,11 +169,11 @@ pub(crate) struct OuterTile<'a, const ROWS: usize, const VECTORS: usize> {
     pub(crate) sums_stride: usize,
 }
 
-/// Where sums over pixels go.
+/// Memory for sums over pixels.
 pub(crate) enum Sums<'a> {
-    /// Nothing was summed yet: the sums are written.
+    /// The sums overwrite what is there.
     Write(WriteOnly<'a>),
-    /// They are added to those of other pixels.
+    /// The sums are added to those of other pixels.
     Add(&'a mut [f32]),
 }
 
@@ -202,8 +202,8 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
     fn run<S: Simd>(mut self, simd: S) {
         const { assert!(ROWS > 0) };
         let width = VECTORS * S::LANES;
-        let Pixels { images, rows, columns } = self.pixels;
-        assert!(images > 0 && rows > 0 && columns > 0, "no pixels");
+        let Pixels { image_count, rows, columns } = self.pixels;
+        assert!(image_count > 0 && rows > 0 && columns > 0, "no pixels");
         assert!(
             self.coarse_strides.span(self.pixels).saturating_add(width) <= self.coarse.len(),
             "coarse images"
@@ -216,7 +216,7 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
         let sums_end = (ROWS - 1).saturating_mul(self.sums_stride).saturating_add(width);
         assert!(sums_end <= self.sums.len(), "sums");
 
-        let place = |row: usize, v: usize| row * self.sums_stride + v * S::LANES;
+        let index = |row: usize, v: usize| row * self.sums_stride + v * S::LANES;
         let mut sums = [[simd.splat(0.0); VECTORS]; ROWS];
         let start = match &mut self.sums {
             Sums::Write(sums) => sums.as_mut_ptr(),
@@ -224,12 +224,12 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
                 let start = previous.as_mut_ptr();
                 sums = std::array::from_fn(|row| {
                     // SAFETY: all `ROWS` rows of `width` floats lie inside the sums.
-                    std::array::from_fn(|v| unsafe { simd.load(start.add(place(row, v)).cast_const()) })
+                    std::array::from_fn(|v| unsafe { simd.load(start.add(index(row, v)).cast_const()) })
                 });
                 start
             }
         };
-        for image in 0..images {
+        for image in 0..image_count {
             for row in 0..rows {
                 let fine = image * self.fine_strides.image + row * self.fine_strides.row;
                 let coarse = image * self.coarse_strides.image + row * self.coarse_strides.row;
@@ -258,7 +258,7 @@ impl<const ROWS: usize, const VECTORS: usize> Kernel for OuterTile<'_, ROWS, VEC
         for (row, sums) in sums.iter().enumerate() {
             for (v, sum) in sums.iter().enumerate() {
                 // SAFETY: all `ROWS` rows of `width` floats lie inside the sums.
-                unsafe { simd.store(start.add(place(row, v)), *sum) };
+                unsafe { simd.store(start.add(index(row, v)), *sum) };
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Contract and expand: cuts the target pixels into register tiles and runs the micro-kernel over them.
+//! Contract and expand: divides the target pixels into register tiles and runs the micro-kernel on each.
 
 use crate::kernel::pack::{PackedWeights, Panel, panels};
 use crate::kernel::plan::{Phase, Plan, Shapes};
@@ -8,11 +8,11 @@ use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd, TILE_VECTORS};
 
 /// Computes the target images of a few padded source images; writes every float of `target`.
 pub(crate) struct Windows<'a> {
-    /// Lists the pixels of at least `images` images.
+    /// Lists the pixels of at least `image_count` images.
     pub(crate) plan: &'a Plan,
     pub(crate) weights: &'a PackedWeights,
     pub(crate) relu: bool,
-    pub(crate) images: usize,
+    pub(crate) image_count: usize,
     /// Padded source images.
     pub(crate) source: &'a [f32],
     pub(crate) target: WriteOnly<'a>,
@@ -24,12 +24,12 @@ impl Kernel for Windows<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) {
         let Shapes { padded, target, .. } = self.plan.shapes();
-        assert!(self.images <= self.plan.image_count(), "the plan has fewer images");
-        assert!(self.source.len() >= self.images * padded.len(), "source images");
-        assert!(self.target.len() == self.images * target.len(), "target images");
+        assert!(self.image_count <= self.plan.image_count(), "more images than the plan lists");
+        assert!(self.source.len() >= self.image_count * padded.len(), "source images");
+        assert!(self.target.len() == self.image_count * target.len(), "target images");
         for phase in 0..self.plan.phases().len() {
             for panel in panels(target.channels, S::LANES) {
-                // SAFETY: the lengths are checked above.
+                // SAFETY: the lengths are checked above, and the panel is one of the target's.
                 unsafe {
                     match panel.vectors {
                         1 => self.panel::<S, 1>(simd, phase, panel),
@@ -43,14 +43,14 @@ impl Kernel for Windows<'_> {
 }
 
 impl Windows<'_> {
-    /// All pixels of a phase, for the channels of one panel, in tiles of nearly equal height.
+    /// Computes all pixels of a phase for the channels of one panel, in tiles of nearly equal height.
     ///
     /// # Safety
-    /// `source` and `target` have all images, the plan lists their pixels, and `panel` is a panel of their channels.
+    /// `source` and `target` have all images, the plan lists their pixels, and `panel` is one of the target's.
     #[inline(always)]
     unsafe fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, number: usize, panel: Panel) {
         let phase = &self.plan.phases()[number];
-        let pixels = self.images * phase.pixels();
+        let pixels = self.image_count * phase.pixels();
         let tiles = pixels.div_ceil(S::TILE_ROWS);
         let mut first = 0;
         for tile in 1..=tiles {
@@ -78,7 +78,7 @@ impl Windows<'_> {
         }
     }
 
-    /// `ROWS` pixels of a phase, for the channels of one panel.
+    /// Computes `ROWS` pixels of a phase for the channels of one panel.
     ///
     /// # Safety
     /// As for [`Windows::panel`], and the pixels belong to the images.
@@ -86,7 +86,7 @@ impl Windows<'_> {
     unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(&mut self, simd: S, tile: &Tile) {
         let Tile { phase, number, panel, first } = *tile;
         let Shapes { source, padded, .. } = self.plan.shapes();
-        // References into the lists: were the offsets copied here, the tile would have to wait for the stores.
+        // References into the lists, because a copy made here would have to be stored before the tile can load it.
         let (Some(source_offsets), Some(target_offsets)) =
             (phase.source_offsets()[first..].first_chunk(), phase.target_offsets()[first..].first_chunk())
         else {
@@ -115,7 +115,7 @@ impl Windows<'_> {
     }
 }
 
-/// Pixels from `first` on, of one phase and panel.
+/// Pixels of one phase from `first` on, and channels of one panel.
 struct Tile<'a> {
     phase: &'a Phase,
     number: usize,

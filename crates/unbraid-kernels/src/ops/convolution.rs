@@ -5,7 +5,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::module;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 
-use crate::geometry::{Filter, Image, Layer, contracted, expanded};
+use crate::geometry::{Filter, ImageShape, Layer, contracted, expanded};
 use crate::kernel::Direction;
 use crate::ops::extension::{LayerBackend, LayerOptions};
 use crate::ops::use_own_kernels;
@@ -38,8 +38,9 @@ impl Conv2dOptions {
 
 /// Convolution of images `[batch, height, width, channels]` with weights `[out, in, kernel height, kernel width]`.
 ///
-/// Gives `[batch, out height, out width, out]`. The kernels of this crate run on the flex CPU device in single precision;
-/// any other device takes burn's own operation.
+/// Returns `[batch, out height, out width, out]`, where the output height is `(height + 2 * padding - kernel height) /
+/// stride + 1`, rounded down, and likewise the width. The kernels of this crate run on the flex CPU device in single
+/// precision; otherwise burn's own operation does.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -53,7 +54,7 @@ impl Conv2dOptions {
 /// ```
 ///
 /// # Panics
-/// If the shapes do not fit together; the message names the shapes.
+/// If the shapes do not match; the message names them.
 pub fn conv2d(
     input: Tensor<4>,
     weight: Tensor<4>,
@@ -71,11 +72,22 @@ pub fn conv2d(
 /// Transposed convolution of images `[batch, height, width, channels]` with weights `[in, out, kernel height, kernel
 /// width]`, as PyTorch stores them.
 ///
-/// Gives `[batch, out height, out width, out]`, where a height is `(height - 1) * stride - 2 * padding + kernel +
-/// output_padding`. Which devices take which path: see [`conv2d`].
+/// Returns `[batch, out height, out width, out]`, where the output height is `(height - 1) * stride - 2 * padding + kernel
+/// height + output_padding`, and likewise the width. The kernels of this crate run where those of [`conv2d`] do.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use unbraid_kernels::{Conv2dOptions, conv_transpose2d};
+///
+/// let device = Device::flex();
+/// let images = Tensor::<4>::ones([2, 32, 32, 32], &device);
+/// let weight = Tensor::<4>::ones([32, 1, 4, 4], &device);
+/// let output = conv_transpose2d(images, weight, None, Conv2dOptions::new(2, 1));
+/// assert_eq!(output.dims(), [2, 64, 64, 1]);
+/// ```
 ///
 /// # Panics
-/// If the shapes do not fit together; the message names the shapes.
+/// If the shapes do not match; the message names them.
 pub fn conv_transpose2d(
     input: Tensor<4>,
     weight: Tensor<4>,
@@ -112,6 +124,7 @@ fn conv_transpose2d_by_burn(
     finish(module::conv_transpose2d(input.permute([0, 3, 1, 2]), weight, bias, burn), options)
 }
 
+/// From burn's NCHW to NHWC, with the ReLU.
 fn finish(output: Tensor<4>, options: Conv2dOptions) -> Tensor<4> {
     let output = output.permute([0, 2, 3, 1]);
     if options.relu { relu(output) } else { output }
@@ -121,6 +134,7 @@ fn all_use_own_kernels(input: &Tensor<4>, weight: &Tensor<4>, bias: Option<&Tens
     use_own_kernels(input) && use_own_kernels(weight) && bias.is_none_or(use_own_kernels)
 }
 
+/// Runs the kernels of this crate.
 fn own(
     input: Tensor<4>,
     weight: Tensor<4>,
@@ -149,7 +163,7 @@ fn convolution_layer(
     bias: Option<&Tensor<1>>,
     options: Conv2dOptions,
 ) -> Layer {
-    let [batch, height, width, channels] = input.dims();
+    let [batch_size, height, width, channels] = input.dims();
     let [out, weight_channels, kernel_height, kernel_width] = weight.dims();
     let filter = checked_filter("conv2d", [kernel_height, kernel_width], options);
     assert!(
@@ -170,9 +184,9 @@ fn convolution_layer(
         );
     };
     Layer {
-        batch,
-        fine: Image { height, width, channels },
-        coarse: Image { height: out_height, width: out_width, channels: out },
+        batch_size,
+        fine: ImageShape { height, width, channels },
+        coarse: ImageShape { height: out_height, width: out_width, channels: out },
         filter,
     }
 }
@@ -183,7 +197,7 @@ fn transposed_layer(
     bias: Option<&Tensor<1>>,
     options: Conv2dOptions,
 ) -> Layer {
-    let [batch, height, width, channels] = input.dims();
+    let [batch_size, height, width, channels] = input.dims();
     let [weight_channels, out, kernel_height, kernel_width] = weight.dims();
     let filter = checked_filter("conv_transpose2d", [kernel_height, kernel_width], options);
     assert!(
@@ -212,9 +226,9 @@ fn transposed_layer(
         );
     };
     Layer {
-        batch,
-        fine: Image { height: out_height, width: out_width, channels: out },
-        coarse: Image { height, width, channels },
+        batch_size,
+        fine: ImageShape { height: out_height, width: out_width, channels: out },
+        coarse: ImageShape { height, width, channels },
         filter,
     }
 }

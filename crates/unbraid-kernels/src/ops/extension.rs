@@ -1,4 +1,4 @@
-//! The bridge to burn: which functions its runtime dispatch calls, and what their gradients are.
+//! The kernels as an extension of burn's CPU backend, and their backward passes.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use crate::bernoulli::{Bernoulli, bernoulli, scale_rows};
 use crate::geometry::Layer;
 use crate::kernel::{self, Direction};
 
-/// A layer as the kernels see it.
+/// A layer without its tensors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LayerOptions {
     pub(crate) layer: Layer,
@@ -36,19 +36,19 @@ pub(crate) trait LayerBackend: Backend {
     fn unbraid_bernoulli(logits: FloatTensor<Self>, targets: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
-/// Why a contiguous tensor can be read as a slice of floats.
+/// Why a contiguous tensor is a slice of floats.
 const SINGLE_PRECISION: &str = "single precision, checked before the operation was chosen";
 
 /// A tensor of the CPU backend.
 type FlexTensor = FloatTensor<Flex>;
 
-/// Lends the floats of a tensor, copied only if they do not lie in order.
+/// Calls `work` with the floats of a tensor, which are copied only if the tensor is not contiguous.
 fn with_floats<T>(tensor: &FlexTensor, work: impl FnOnce(&[f32]) -> T) -> T {
     match tensor.as_slice::<f32>() {
         Some(floats) => work(floats),
         None => {
-            let ordered = tensor.to_contiguous();
-            work(ordered.as_slice::<f32>().expect(SINGLE_PRECISION))
+            let contiguous = tensor.to_contiguous();
+            work(contiguous.as_slice::<f32>().expect(SINGLE_PRECISION))
         }
     }
 }
@@ -101,7 +101,7 @@ fn layer_forward(
             })
         })
     });
-    tensor(output, [layer.batch, image.height, image.width, image.channels])
+    tensor(output, [layer.batch_size, image.height, image.width, image.channels])
 }
 
 /// What the backward pass of a layer needs from the forward pass.
@@ -109,7 +109,7 @@ fn layer_forward(
 struct LayerState {
     input: FlexTensor,
     weight: FlexTensor,
-    /// The output, if a ReLU came last.
+    /// The output, if the layer has a ReLU.
     output: Option<FlexTensor>,
     options: LayerOptions,
 }
@@ -171,9 +171,9 @@ fn bernoulli_forward(
 #[derive(Debug)]
 struct BernoulliBackward;
 
-/// The gradient for an upstream gradient of one, and the shape of the logits.
 #[derive(Clone, Debug)]
 struct BernoulliState {
+    /// The gradient of each loss with respect to its logits, in the shape of the logits.
     gradient: FlexTensor,
 }
 

@@ -1,4 +1,4 @@
-//! The kernels as burn operations: what a network calls.
+//! The kernels as differentiable burn operations.
 
 mod bernoulli;
 mod convolution;

@@ -16,7 +16,7 @@ impl Avx2 {
     }
 }
 
-// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+// Every kernel is a separate function, because tiles that are inlined into their callers compete for registers.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
 fn vectorized<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
@@ -83,7 +83,7 @@ unsafe impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
             _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent))
@@ -91,7 +91,7 @@ unsafe impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe {
             let mask = _mm256_cmp_ps::<_CMP_GE_OQ>(value, _mm256_setzero_ps());
             _mm256_blendv_ps(no, yes, mask)

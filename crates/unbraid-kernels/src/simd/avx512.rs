@@ -19,7 +19,7 @@ impl Avx512 {
     }
 }
 
-// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+// Every kernel is a separate function, because tiles that are inlined into their callers compete for registers.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn vectorized<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
@@ -86,7 +86,7 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
             _mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponent))
@@ -94,7 +94,7 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe {
             let mask = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(value, _mm512_setzero_ps());
             _mm512_mask_blend_ps(mask, no, yes)

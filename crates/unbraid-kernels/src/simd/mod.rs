@@ -1,8 +1,8 @@
-//! One vocabulary of vector operations for every instruction set; depends on nothing else in the crate.
+//! Vector operations that are generic over the instruction set; depends on nothing else in the crate.
 //!
-//! A kernel is written once, against [`Simd`], as a value that implements [`Kernel`]. An instruction set is a token type:
-//! holding a value of it proves that the processor has the instructions, so arithmetic is safe to call. The token's
-//! [`Simd::vectorize`] compiles the whole kernel with those instructions enabled, which is why everything between it and
+//! A kernel is a type that implements [`Kernel`], written once with the operations of [`Simd`]. Each instruction set has a
+//! token type. A value of it exists only if the processor has the instructions, which makes the arithmetic safe to call.
+//! The token's [`Simd::vectorize`] compiles the whole kernel with these instructions enabled, so everything between it and
 //! the intrinsics must be `#[inline(always)]`.
 
 mod choice;
@@ -17,7 +17,7 @@ mod neon;
 
 pub use choice::{InstructionSet, InstructionSetError};
 
-/// The tallest register tile of any instruction set; see [`Simd::TILE_ROWS`].
+/// The largest [`Simd::TILE_ROWS`] of any instruction set.
 pub(crate) const MAXIMUM_TILE_ROWS: usize = 12;
 
 /// Vectors in a full row of the register tile.
@@ -37,8 +37,8 @@ pub(crate) unsafe trait Simd: Copy + Send + Sync {
     type Vector: Copy;
     /// Floats in a vector.
     const LANES: usize;
-    /// Rows of the register tile: `TILE_ROWS * TILE_VECTORS` accumulators, a row of the other operand and one broadcast
-    /// value have to fit into the registers.
+    /// Rows of the register tile: `TILE_ROWS * TILE_VECTORS` accumulators, `TILE_VECTORS` vectors of the other operand and
+    /// one broadcast value must fit into the registers.
     const TILE_ROWS: usize;
 
     /// Runs `kernel` compiled for this instruction set.
@@ -74,19 +74,19 @@ pub(crate) unsafe trait Simd: Copy + Send + Sync {
     fn divide(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `a * b + c`
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
-    /// The larger of each pair; `b` where either is not a number.
+    /// The maximum in each lane, or `b` where either is NaN.
     fn maximum(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `2^n` for integral `n` in -126 ..= 127.
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector;
-    /// Lane by lane: `yes` where `value >= 0`, otherwise (not a number included) `no`.
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector;
+    /// In each lane, `yes` if `value >= 0`, otherwise (also for NaN) `no`.
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
 }
 
 /// A computation written once for all instruction sets.
 pub(crate) trait Kernel {
-    /// What the computation gives back.
+    /// The result of the computation.
     type Output;
 
-    /// The computation; implementations are `#[inline(always)]`.
+    /// Runs the computation. Implementations are `#[inline(always)]`.
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }

@@ -16,7 +16,7 @@ impl Neon {
     }
 }
 
-// A call of its own for every kernel: inlined into their callers, tiles lose their registers to each other.
+// Every kernel is a separate function, because tiles that are inlined into their callers compete for registers.
 #[inline(never)]
 #[target_feature(enable = "neon")]
 fn vectorized<K: Kernel>(simd: Neon, kernel: K) -> K::Output {
@@ -83,7 +83,7 @@ unsafe impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127));
             vreinterpretq_f32_s32(vshlq_n_s32::<23>(exponent))
@@ -91,7 +91,7 @@ unsafe impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe { vbslq_f32(vcgeq_f32(value, vdupq_n_f32(0.0)), yes, no) }
     }
 }

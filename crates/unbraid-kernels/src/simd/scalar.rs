@@ -1,8 +1,8 @@
-//! Plain Rust: runs on every processor, and under Miri. The compiler makes of it what the target allows.
+//! Plain Rust, which runs on every processor and under Miri; the compiler may vectorise it.
 
 use super::{Kernel, Simd};
 
-/// The plain fallback; needs no proof of anything.
+/// The token of plain Rust, which is always available.
 #[derive(Clone, Copy)]
 pub(crate) struct Scalar;
 
@@ -61,7 +61,7 @@ unsafe impl Simd for Scalar {
         lanes(|i| a[i] / b[i])
     }
 
-    // Rounds twice: a fused operation would be a library call where the processor has none.
+    // Rounds twice, because a fused operation would be a library call on processors without one.
     #[inline(always)]
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         lanes(|i| a[i] * b[i] + c[i])
@@ -73,12 +73,12 @@ unsafe impl Simd for Scalar {
     }
 
     #[inline(always)]
-    fn exponential_base_two(self, n: Self::Vector) -> Self::Vector {
+    fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         lanes(|i| f32::from_bits(((n[i] as i32 + 127) as u32) << 23))
     }
 
     #[inline(always)]
-    fn where_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+    fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         lanes(|i| if value[i] >= 0.0 { yes[i] } else { no[i] })
     }
 }
