@@ -1,4 +1,5 @@
 //! Shared by the tests: deterministic data, forced instruction sets, and a layer run forward and backward.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Mutex, PoisonError};
 
