@@ -16,7 +16,7 @@ fn two_runs() -> Bench {
 
 fn printed(bench: &Bench, arguments: &[&str]) -> String {
     let output = bench.unbraid(arguments).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     String::from_utf8(output.stdout).unwrap()
 }
 

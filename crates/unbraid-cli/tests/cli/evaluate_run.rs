@@ -18,7 +18,7 @@ const FEW: [&str; 4] = ["--samples", "300", "--metrics", "beta_vae_score,factor_
 
 fn evaluated(bench: &Bench, run: &str, more: &[&str]) -> Value {
     let output = bench.unbraid(&["evaluate", run, "--format", "json"]).args(more).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -38,7 +38,7 @@ fn scores_and_codes_are_written_beside_the_run() {
     let output =
         bench.unbraid(&["evaluate", "run", "--samples", "300", "--metrics", "mig,hoyer,kl"]).output();
     let message =
-        support::check(&output.unwrap(), 0, &["replacing the earlier scores (step 60, seed 0, mean)"]);
+        crate::support::check(&output.unwrap(), 0, &["replacing the earlier scores (step 60, seed 0, mean)"]);
     assert!(message.contains("images encoded in"), "{message}");
     let scores = json(&bench.path("run/scores.json"));
     let about = &scores["evaluation"];

@@ -3,10 +3,10 @@
 #[cfg(target_os = "linux")]
 use crate::support::Disk;
 use crate::support::{Bench, assert_same, check, checkpoints, metrics};
-use burn::tensor::Device;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use unbraid::Device;
 use unbraid::config::Source;
 use unbraid::data::progress::Silent;
 use unbraid::model::{read_state, write_state};
@@ -189,7 +189,7 @@ fn every_objective_is_resumed_exactly_on_any_number_of_threads() {
         let file = Some(bench.path("tiny.toml"));
         let config = Source { file, assignments, ..Source::default() }.resolve().unwrap();
         let data = unbraid::data::open(&config.data, &Silent).unwrap();
-        let fresh = || Trainer::new(&config, data.as_ref(), &Device::flex()).unwrap();
+        let fresh = || Trainer::new(&config, data.as_ref(), &Device::cpu()).unwrap();
         let advance = |trainer: &mut Trainer<'_>, steps: usize| {
             for _ in 0..steps {
                 trainer.advance().unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const GUIDE: &str = include_str!("../../../docs/guide.md");
+const GUIDE: &str = include_str!("../../../../docs/guide.md");
 
 /// What the guide does at leisure and a test cannot wait for. Everything else is run to the letter.
 const SMALLER: [(&str, &str); 3] = [

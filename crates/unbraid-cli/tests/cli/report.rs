@@ -31,7 +31,7 @@ fn training_ends_with_scores_and_a_report() {
     let mut arguments = vec!["--set", "training.steps=30"];
     arguments.extend(FINISH);
     let output = bench.train("run", &arguments).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains("\nmig  ") && printed.contains("\nsap  "), "{printed}");
     assert!(printed.lines().last().unwrap().ends_with("run/report.html"), "{printed}");
@@ -166,7 +166,11 @@ fn wrong_requests_are_refused() {
     }
     let mut arguments = vec!["--set", "data={ name = \"folder\", path = \"photographs\" }"];
     arguments.extend(FINISH);
-    support::check(&bench.train("folder", &arguments).output().unwrap(), 2, &["evaluation.metrics", "mig"]);
+    crate::support::check(
+        &bench.train("folder", &arguments).output().unwrap(),
+        2,
+        &["evaluation.metrics", "mig"],
+    );
 }
 
 /// Names of a run and of factors come from files; none of them may become markup.
@@ -214,7 +218,7 @@ fn categorical_units_are_shown() {
     let arguments =
         ["--set", "model.latents={ continuous = 2, categorical = [3] }", "--set", "training.steps=4"];
     let output = bench.train("run", &arguments).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     bench.expect(&["report", "--quiet", "run"], 0, &[]);
     let (_, height) = image::open(bench.path("run/figures/categories.png")).unwrap().dimensions();
     assert!(height > 3 * 68, "{height}");

@@ -36,7 +36,7 @@ set = { objective.name = "vae" }
 fn bench(study: &str) -> Bench {
     let bench = Bench::new();
     fs::create_dir(bench.path("study")).unwrap();
-    fs::write(bench.path("study/base.toml"), support::TINY).unwrap();
+    fs::write(bench.path("study/base.toml"), crate::support::TINY).unwrap();
     write(&bench, study);
     bench
 }
@@ -49,7 +49,7 @@ fn write(bench: &Bench, study: &str) {
 fn planned(bench: &Bench) -> Value {
     let command = ["study", "plan", "study", "--no-timing", "--format", "json"];
     let output = bench.unbraid(&command).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -182,7 +182,7 @@ fn a_run_keeps_its_name_when_another_key_is_varied() {
     assert_eq!(entry.settings["model.latents.continuous"], 3);
     // Another configuration with the same eight digits would not pass for it.
     let run = bench.path("study/runs").join(&name);
-    fs::write(run.join("config.toml"), support::TINY).unwrap();
+    fs::write(run.join("config.toml"), crate::support::TINY).unwrap();
     bench.expect(&["study", "plan", "study"], 2, &["1 directory", &name, "none of its own"]);
 }
 
@@ -194,7 +194,7 @@ fn the_manifest_does_not_depend_on_the_way_to_the_study() {
         [(".", "study"), (".", "study/study.toml"), ("study", "."), ("study", "../study/./")]
     {
         let mut command = bench.unbraid(&["study", "plan", study, "--no-timing"]);
-        support::check(&command.current_dir(bench.path(directory)).output().unwrap(), 0, &[]);
+        crate::support::check(&command.current_dir(bench.path(directory)).output().unwrap(), 0, &[]);
         seen.push(fs::read(bench.path("study/manifest.jsonl")).unwrap());
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
@@ -311,7 +311,7 @@ fn the_cost_is_measured_once_the_plan_is_written() {
     let study = "config = \"base.toml\"\nseeds = 2\n[grid]\nobjective.beta = [1, 2]\n";
     write(&bench, study);
     let output = bench.unbraid(&["study", "plan", "study", "--format", "json"]).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     let cost = &serde_json::from_slice::<Value>(&output.stdout).unwrap()["cost"];
     let class = &cost["classes"][0];
     assert_eq!((class["runs"].as_u64(), class["steps"].as_u64()), (Some(4), Some(4 * 60)));
@@ -321,7 +321,7 @@ fn the_cost_is_measured_once_the_plan_is_written() {
 
     write(&bench, &format!("{study}[set]\ndata = \"gone.npz\"\n"));
     let output = bench.unbraid(&["study", "plan", "study"]).output().unwrap();
-    support::check(&output, 0, &["measuring"]);
+    crate::support::check(&output, 0, &["measuring"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("runs         4") && text.contains("not measured:"), "{text}");
     assert!(text.contains("gone.npz") && text.contains("what 4 of the runs cost"), "{text}");
@@ -337,7 +337,7 @@ fn the_studies_of_the_papers_are_there_to_begin_with() {
     assert_eq!((dlib["runs"].as_u64(), dlib["runs_small"].as_u64()), (Some(10_800), Some(36)));
 
     let output = bench.unbraid(&["study", "new", "dlib", "study"]).output().unwrap();
-    support::check(&output, 0, &[]);
+    crate::support::check(&output, 0, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     for words in [
         "runs         10800",

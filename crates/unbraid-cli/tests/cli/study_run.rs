@@ -43,7 +43,7 @@ fn only_what_was_asked_for_is_trained() {
 
 #[test]
 fn a_run_that_fails_hurts_no_other_and_is_tried_again_on_request() {
-    let bench = support::Bench::new();
+    let bench = crate::support::Bench::new();
     let missing = format!("data={{ path = \"{}\" }}", bench.path("late.npz").display());
     let strayed = "optimizer.learning_rate=1e30";
     let place = bench.path("study");
@@ -167,8 +167,8 @@ fn a_full_disk_loses_nothing() {
     let whole = Bench::new(2, &[many]);
     whole.expect(&[], 0, &[]);
 
-    let bench = support::Bench::new();
-    let Some(disk) = support::Disk::mount(bench.path("disk"), "100m") else { return };
+    let bench = crate::support::Bench::new();
+    let Some(disk) = crate::support::Disk::mount(bench.path("disk"), "100m") else { return };
     let place = bench.path("disk/study");
     let bench = Bench::at(bench, &place, &[&[many][..], &[many]]);
     bench.expect(&["--id", "0"], 0, &[]);

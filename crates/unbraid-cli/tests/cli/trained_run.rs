@@ -1,10 +1,10 @@
 //! The library's view of a trained run: codes that depend on nothing but their image, and clear errors.
 
 use crate::support::Bench;
-use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array4, Axis, concatenate};
 use std::fs;
 use unbraid::Run;
+use unbraid::burn::tensor::{Tensor, TensorData};
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};

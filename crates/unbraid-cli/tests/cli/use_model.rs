@@ -125,8 +125,8 @@ fn samples_come_from_the_prior_and_can_be_held_in_a_class() {
     let (bench, run) = joint();
     let command = ["sample", "run", "-n", "40", "--seed", "7", "--category", "3", "--category", "1=0"];
     let samples = |output: &str| bench.unbraid(&command).args(["-o", output]).output().unwrap();
-    support::check(&samples("samples.npz"), 0, &[]);
-    support::check(&samples("sheet.png"), 0, &[]);
+    crate::support::check(&samples("samples.npz"), 0, &[]);
+    crate::support::check(&samples("sheet.png"), 0, &[]);
     let mut latents = run.draw_latents(40, 7);
     let continuous = latents.slice_axis(Axis(1), (..2).into()).to_owned();
     let held = ndarray::arr1(&[0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
@@ -207,7 +207,7 @@ fn photographs_of_any_size_come_in() {
     bench.expect(&["encode", "run", "--data", "photos/", "-o", "folder.csv"], 0, &[]);
     let files = ["photos/c.png", "photos/trip/a.jpg", "photos/trip/b.png"].map(|file| ["--image", file]);
     let command = bench.unbraid(&["encode", "run", "-o", "files.csv"]).args(files.concat()).output().unwrap();
-    support::check(&command, 0, &[]);
+    crate::support::check(&command, 0, &[]);
     let rows = |file: &str| -> Vec<Vec<String>> {
         let text = fs::read_to_string(bench.path(file)).unwrap();
         text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()

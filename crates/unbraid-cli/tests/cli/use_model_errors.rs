@@ -80,7 +80,7 @@ fn wrong_images_units_and_outputs_are_refused() {
     ];
     for (command, words) in &wrong {
         let output = bench.unbraid(command).output().unwrap();
-        support::check(&output, 2, words);
+        crate::support::check(&output, 2, words);
         assert!(output.stdout.is_empty(), "{command:?}");
         assert_eq!(listing(&bench), before, "{command:?}");
     }

@@ -127,7 +127,7 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     // Arrays of at most four tasks: six runs need two.
     let Some(cluster) = Cluster::start(4) else { return };
     let runs = [[LENGTH].as_slice(); RUNS];
-    let bench = common::Bench::new();
+    let bench = support::Bench::new();
     let path = bench.path("it's a \"study\" 100% $HOME");
     let study = Trial { cluster: &cluster, bench: Bench::at(bench, &path, &runs) };
     // Held back at first: each task is let go when its turn has come to be disturbed.

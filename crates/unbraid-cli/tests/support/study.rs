@@ -17,7 +17,7 @@ const SCORED: &str = "evaluation={ metrics = [\"mig\"], after_training = true, r
 
 /// A temporary directory with a planned study in `study/`.
 pub(crate) struct Bench {
-    pub(crate) bench: support::Bench,
+    pub(crate) bench: crate::support::Bench,
     pub(crate) study: StudyDirectory,
     pub(crate) manifest: Manifest,
     /// Seconds after which the leases of others are stale.
@@ -32,13 +32,13 @@ impl Bench {
 
     /// The same with other keys in each run.
     pub(crate) fn of(runs: &[&[&str]]) -> Self {
-        let bench = support::Bench::new();
+        let bench = crate::support::Bench::new();
         let path = bench.path("study");
         Self::at(bench, &path, runs)
     }
 
     /// The same in another place.
-    pub(crate) fn at(bench: support::Bench, path: &Path, runs: &[&[&str]]) -> Self {
+    pub(crate) fn at(bench: crate::support::Bench, path: &Path, runs: &[&[&str]]) -> Self {
         fs::create_dir_all(path).unwrap();
         fs::write(path.join("study.toml"), "").unwrap();
         let study = StudyDirectory::open(path).unwrap();

@@ -82,7 +82,7 @@ impl<'a> StudyView<'a> {
         let mut keys = quantities::keys_of(self.table, &self.rows, Kind::Score);
         keys.retain(|key| {
             quantities::direction(key) != Direction::Neither
-                && quantities::metric(key).is_some_and(|metric| metric.keys.contains(&key.as_str()))
+                && quantities::metric(key).is_some_and(|metric| metric.position(key).is_some())
         });
         let rank = |key: &String| FIRST.iter().position(|first| first == key).unwrap_or(FIRST.len());
         keys.sort_by_key(rank);

@@ -89,7 +89,9 @@ impl Record {
             let file = run.scores();
             match Scores::read_numbers(&file) {
                 Ok(Some(stored)) if stored.about.step == status.step => {
-                    numbers.extend(stored.scores.into_iter().flat_map(|score| score.values));
+                    numbers.extend(
+                        stored.report.scores.into_iter().flat_map(|score| score.values.into_numbers()),
+                    );
                 }
                 Ok(Some(stored)) if status.state == State::Done => warnings.push(format!(
                     "{}: found the scores of step {}, expected those of step {}",

@@ -40,16 +40,16 @@ impl<'a, L: Lookup> DataSampler<'a, L> {
 }
 
 impl<L: Lookup> InterventionSampler for DataSampler<'_, L> {
-    fn units(&self) -> usize {
+    fn unit_count(&self) -> usize {
         self.codes.units()
     }
 
-    fn factors(&self) -> usize {
+    fn factor_count(&self) -> usize {
         self.factors.len()
     }
 
     fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]) {
-        let count = first.len() / self.units();
+        let count = first.len() / self.unit_count();
         let (mut left, mut right) = (vec![0; count], vec![0; count]);
         self.interventions.pairs(self.factors[factor], generator, &mut left, &mut right);
         self.codes.look_up(&left, first);
@@ -57,13 +57,13 @@ impl<L: Lookup> InterventionSampler for DataSampler<'_, L> {
     }
 
     fn held(&self, factor: usize, generator: &mut Generator, batch: &mut [f64]) {
-        let mut images = vec![0; batch.len() / self.units()];
+        let mut images = vec![0; batch.len() / self.unit_count()];
         self.interventions.fixed(self.factors[factor], generator, &mut images);
         self.codes.look_up(&images, batch);
     }
 
     fn free(&self, generator: &mut Generator, batch: &mut [f64]) {
-        let mut images = vec![0; batch.len() / self.units()];
+        let mut images = vec![0; batch.len() / self.unit_count()];
         uniform(self.images, generator, &mut images);
         self.codes.look_up(&images, batch);
     }

@@ -5,6 +5,7 @@ use unbraid::config::{Config, Source};
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};
+use unbraid::metrics::Unlabelled;
 use unbraid::metrics::scores::gaussian_total_correlation;
 use unbraid::model::{NoiseSource, Pass, Posterior, read_state, write_state};
 use unbraid::train::Trainer;
@@ -65,7 +66,7 @@ fn the_total_correlation_falls_under_factor_vae() {
     let correlation = |gamma: f64| {
         let posterior =
             trained("continuous = 8", &format!("name = \"factor-vae\", gamma = {gamma}, {SMALL}"));
-        gaussian_total_correlation(samples(&posterior).view()).unwrap()
+        gaussian_total_correlation(&Unlabelled::new(samples(&posterior).view()).unwrap())
     };
     let (without, with) = (correlation(0.0), correlation(30.0));
     assert!(without > 0.5 && with < 0.75 * without, "{without} {with}");

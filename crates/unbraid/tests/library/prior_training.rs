@@ -4,6 +4,7 @@ use ndarray::Array2;
 use unbraid::config::Source;
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
+use unbraid::metrics::Unlabelled;
 use unbraid::metrics::scores::hoyer;
 use unbraid::model::Pass;
 use unbraid::train::Trainer;
@@ -70,7 +71,7 @@ fn codes_are_sparser_under_the_sparse_prior() {
             "optimizer.learning_rate=3e-3",
             &prior,
         ];
-        hoyer(codes("default", &sets, 300, 3).view()).unwrap()
+        hoyer(&Unlabelled::new(codes("default", &sets, 300, 3).view()).unwrap())
     };
     let (normal, sparse) = (with("standard-normal"), with("{ name = \"sparse\", gamma = 0.8 }"));
     // Samples of the priors themselves have 0.27 and 0.64 (NumPy, 20,000 of each).

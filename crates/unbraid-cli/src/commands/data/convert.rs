@@ -5,7 +5,8 @@ use crate::error::{Outcome, usage};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
-use unbraid::data::convert::{ConvertError, PixelType, write_npz};
+use unbraid::data::DataError;
+use unbraid::data::convert::{PixelType, write_npz};
 use unbraid::files::{self, ContentError, Existing, check_output};
 
 #[derive(Args, Debug)]
@@ -37,8 +38,8 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     files::write_computed(&args.output, existing, |file| {
         let progress = Terminal::new(false);
         write_npz(data.as_ref(), pixels, args.seed, file, &progress).map(drop).map_err(|error| match error {
-            ConvertError::Write(error) => ContentError::Write(error),
-            ConvertError::Data(error) => ContentError::Compute(unbraid::Error::from(error)),
+            DataError::Write { source } => ContentError::Write(source),
+            error => ContentError::Compute(unbraid::Error::from(error)),
         })
     })?;
     log_line(&format!("wrote {}", args.output.display()));
