@@ -75,12 +75,21 @@ impl<'a> Labelled<'a> {
     pub fn new(codes: ArrayView2<'a, f64>, factors: ArrayView2<'a, i64>) -> Result<Self> {
         check_codes("codes", codes)?;
         check_factors("factors", factors, codes.nrows(), "rows of codes")?;
+        Self::classify("factors", codes, factors)
+    }
+
+    /// Arrays that fit each other; fails if no factor varies, naming the factors as `array`.
+    fn classify(
+        array: &'static str,
+        codes: ArrayView2<'a, f64>,
+        factors: ArrayView2<'a, i64>,
+    ) -> Result<Self> {
         let classes = Classes::of_factors(factors);
-        check_varies("factors", &classes)?;
+        check_varies(array, &classes)?;
         Ok(Self { codes, factors, classes: Cow::Owned(classes) })
     }
 
-    /// Arrays that are known to fit each other; only the factors may still not vary.
+    /// Arrays that fit each other, with the classes of each factor; fails if no factor varies.
     pub(crate) fn from_checked(
         codes: ArrayView2<'a, f64>,
         factors: ArrayView2<'a, i64>,
@@ -146,9 +155,7 @@ impl<'a> TrainTest<'a> {
         factors_test: ArrayView2<'a, i64>,
     ) -> Result<Self> {
         check_train_test(codes_train, factors_train, codes_test, factors_test)?;
-        let classes = Classes::of_factors(factors_train);
-        check_varies("factors_train", &classes)?;
-        let train = Labelled { codes: codes_train, factors: factors_train, classes: Cow::Owned(classes) };
+        let train = Labelled::classify("factors_train", codes_train, factors_train)?;
         Ok(Self { train, codes_test, factors_test })
     }
 
@@ -242,10 +249,7 @@ impl<'a> LabelledPosteriors<'a> {
     ) -> Result<Self> {
         Posteriors::new(means, log_variances)?;
         check_factors("factors", factors, means.nrows(), "rows of means")?;
-        let classes = Classes::of_factors(factors);
-        check_varies("factors", &classes)?;
-        let labelled = Labelled { codes: means, factors, classes: Cow::Owned(classes) };
-        Ok(Self { labelled, log_variances })
+        Ok(Self { labelled: Labelled::classify("factors", means, factors)?, log_variances })
     }
 
     pub(crate) fn from_checked(labelled: Labelled<'a>, log_variances: ArrayView2<'a, f64>) -> Self {
