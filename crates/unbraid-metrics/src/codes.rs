@@ -1,12 +1,10 @@
 //! Codes with their factors, posteriors and clusters: what metrics are computed from.
 
+use crate::checks::{check_codes, check_factors, check_length, check_log_variances, check_train_test};
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use crate::metric::Requirement;
-use crate::views::{
-    Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled, check_codes, check_factors,
-    check_length, check_log_variances, check_train_test,
-};
+use crate::views::{Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Codes of a training and a test sample, with factors, posteriors and clusters where there are any.

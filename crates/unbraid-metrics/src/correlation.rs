@@ -1,7 +1,7 @@
 //! Correlation coefficients, with ties.
 
+use crate::checks::check_length;
 use crate::error::{MetricsError, Result};
-use crate::views::check_length;
 use ndarray::{Array2, ArrayView2};
 
 /// Pearson's correlation of two samples; 0 if either is constant.

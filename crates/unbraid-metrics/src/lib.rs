@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod checks;
 mod classes;
 mod codes;
 pub mod correlation;
@@ -15,6 +16,7 @@ mod report;
 pub mod scores;
 mod views;
 
+pub use checks::factors_from_floats;
 pub use classes::Classes;
 pub use codes::Codes;
 pub use error::{MetricsError, Result};
@@ -22,4 +24,4 @@ pub use metric::{Description, Direction, Metric, Needs, Number, Options, Require
 pub use numeric::quantile_of_sorted;
 pub use registry::Registry;
 pub use report::{Report, Score, ScoreValues, by_name};
-pub use views::{Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled, factors_from_floats};
+pub use views::{Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled};

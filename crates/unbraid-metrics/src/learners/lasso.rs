@@ -1,7 +1,7 @@
 //! Least squares with an L1 penalty, by coordinate descent, as scikit-learn's `Lasso`.
 
+use crate::checks::check_length;
 use crate::error::{MetricsError, Result};
-use crate::views::check_length;
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 

@@ -18,9 +18,9 @@ pub use logistic::{LogisticParameters, LogisticRegression};
 pub use logistic_cv::{LogisticCvParameters, LogisticRegressionCv};
 pub use svm::{LinearSvm, SvmParameters};
 
+use crate::checks::check_length;
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::views::check_length;
 use ndarray::ArrayView2;
 
 /// The share of rows whose class was predicted; `None` is a class that the classifier was not trained on.

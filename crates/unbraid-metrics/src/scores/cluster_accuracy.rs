@@ -1,11 +1,11 @@
 //! Cluster accuracy of a categorical unit.
 
+use crate::checks::check_length;
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
 use crate::metric::{Description, Metric, Needs, Options, Requirement, json};
 use crate::report::ScoreValues;
-use crate::views::check_length;
 use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,11 +1,12 @@
 //! Unsupervised disentanglement ranking.
 
 use super::kl::kl_per_unit;
+use crate::checks::check_length;
 use crate::correlation::{pearson_columns, ranks};
 use crate::error::{MetricsError, Result};
 use crate::learners::{Lasso, LassoParameters};
 use crate::numeric::{columns, standardise};
-use crate::views::{Posteriors, check_length};
+use crate::views::Posteriors;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

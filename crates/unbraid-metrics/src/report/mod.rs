@@ -1,0 +1,218 @@
+//! Scores in memory, and their JSON forms.
+
+pub mod by_name;
+mod stored;
+
+use ndarray::Array2;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use std::collections::BTreeSet;
+
+/// The numbers that a metric computes: at least one, and lists and matrices as details.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_metrics::ScoreValues;
+///
+/// let values = ScoreValues::new("mig", 0.4)
+///     .with_list("mig_per_factor", vec![0.3, 0.5])
+///     .with_matrix("mutual_information", array![[0.5, 0.1], [0.1, 0.7]]);
+/// assert_eq!(values.get("mig"), Some(0.4));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreValues {
+    numbers: Vec<(String, f64)>,
+    lists: Vec<(String, Vec<f64>)>,
+    matrices: Vec<(String, Array2<f64>)>,
+}
+
+impl ScoreValues {
+    /// The main number of a metric.
+    pub fn new(key: impl Into<String>, value: f64) -> Self {
+        Self { numbers: vec![(key.into(), value)], lists: Vec::new(), matrices: Vec::new() }
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub fn with_number(mut self, key: impl Into<String>, value: f64) -> Self {
+        self.numbers.push((key.into(), value));
+        self
+    }
+
+    /// Adds a list, with one entry for each factor or unit.
+    #[must_use]
+    pub fn with_list(mut self, key: impl Into<String>, list: Vec<f64>) -> Self {
+        self.lists.push((key.into(), list));
+        self
+    }
+
+    /// Adds a matrix \[units, factors\].
+    #[must_use]
+    pub fn with_matrix(mut self, key: impl Into<String>, matrix: Array2<f64>) -> Self {
+        self.matrices.push((key.into(), matrix));
+        self
+    }
+
+    /// Numbers by their keys, the main one first.
+    pub fn numbers(&self) -> &[(String, f64)] {
+        &self.numbers
+    }
+
+    /// Numbers by their keys, the main one first.
+    pub fn into_numbers(self) -> Vec<(String, f64)> {
+        self.numbers
+    }
+
+    /// Lists by their keys.
+    pub fn lists(&self) -> &[(String, Vec<f64>)] {
+        &self.lists
+    }
+
+    /// Matrices by their keys.
+    pub fn matrices(&self) -> &[(String, Array2<f64>)] {
+        &self.matrices
+    }
+
+    /// The number with this key.
+    pub fn get(&self, key: &str) -> Option<f64> {
+        lookup(&self.numbers, key).copied()
+    }
+
+    /// The list with this key.
+    pub fn list(&self, key: &str) -> Option<&[f64]> {
+        lookup(&self.lists, key).map(Vec::as_slice)
+    }
+
+    /// The matrix with this key.
+    pub fn matrix(&self, key: &str) -> Option<&Array2<f64>> {
+        lookup(&self.matrices, key)
+    }
+}
+
+fn lookup<'a, T>(entries: &'a [(String, T)], key: &str) -> Option<&'a T> {
+    entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// One metric's numbers, with everything that is needed to compute them again.
+///
+/// Written and read in the form it has in `scores.json`. NaN is written as null, and null is read as NaN. When a score is
+/// read, its numbers are put into the order of the built-in metric's description, and others stay behind them. Fields
+/// and kinds of details that are unknown here are skipped.
+///
+/// ```
+/// use unbraid_metrics::Score;
+///
+/// let score: Score = serde_json::from_str(r#"{"name": "mig", "parts": {"mig": 0.25}, "seed": 3}"#)?;
+/// assert_eq!((score.name.as_str(), score.value(), score.seed), ("mig", 0.25, 3));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Score {
+    /// The name of the metric.
+    pub name: String,
+    /// What it computed.
+    pub values: ScoreValues,
+    /// The parameters it was computed with.
+    pub parameters: serde_json::Value,
+    /// The seed it was computed with.
+    pub seed: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+impl Score {
+    /// The main number.
+    pub fn value(&self) -> f64 {
+        self.values.numbers.first().map_or(f64::NAN, |(_, value)| *value)
+    }
+}
+
+/// The scores of several metrics, in the order in which they were asked for.
+///
+/// Serialises to one flat object, as `unbraid evaluate --format json` prints it: every number under its key, and lists
+/// and matrices under `details`, matrices as lists of rows. [`by_name`] is the other form, which can be read back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// One score for each metric.
+    pub scores: Vec<Score>,
+}
+
+impl Report {
+    /// The score of the metric with this name.
+    pub fn score(&self, name: &str) -> Option<&Score> {
+        self.scores.iter().find(|score| score.name == name)
+    }
+
+    /// The number with this key: `mig`, `dci_completeness`.
+    pub fn get(&self, key: &str) -> Option<f64> {
+        self.scores.iter().find_map(|score| score.values.get(key))
+    }
+
+    /// The list with this key: `mig_per_factor`.
+    pub fn list(&self, key: &str) -> Option<&[f64]> {
+        self.scores.iter().find_map(|score| score.values.list(key))
+    }
+
+    /// The matrix with this key: `dci_importance`.
+    pub fn matrix(&self, key: &str) -> Option<&Array2<f64>> {
+        self.scores.iter().find_map(|score| score.values.matrix(key))
+    }
+}
+
+impl Serialize for Score {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("value", &self.value())?;
+        map.serialize_entry("parts", &Numbers(&self.values.numbers))?;
+        map.serialize_entry("details", &Details(std::slice::from_ref(self)))?;
+        map.serialize_entry("parameters", &self.parameters)?;
+        map.serialize_entry("seed", &self.seed)?;
+        map.serialize_entry("seconds", &self.seconds)?;
+        map.end()
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.scores.iter().flat_map(|score| &score.values.numbers) {
+            map.serialize_entry(key, value)?;
+        }
+        map.serialize_entry("details", &Details(&self.scores))?;
+        map.end()
+    }
+}
+
+struct Numbers<'a>(&'a [(String, f64)]);
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+/// Lists and matrices of several scores. Where metrics share a key (the mutual information), the first one's is kept.
+struct Details<'a>(&'a [Score]);
+
+impl Serialize for Details<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut seen = BTreeSet::new();
+        for score in self.0 {
+            for (key, matrix) in &score.values.matrices {
+                if seen.insert(key) {
+                    let rows: Vec<Vec<f64>> = matrix.rows().into_iter().map(|row| row.to_vec()).collect();
+                    map.serialize_entry(key, &rows)?;
+                }
+            }
+            for (key, list) in &score.values.lists {
+                if seen.insert(key) {
+                    map.serialize_entry(key, list)?;
+                }
+            }
+        }
+        map.end()
+    }
+}
