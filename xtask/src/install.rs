@@ -26,7 +26,7 @@ const TOOLS: [Tool; 2] = [
 ];
 
 /// Installs what is missing, without questions. What cannot be installed is no failure.
-pub fn missing_tools() {
+pub(crate) fn missing_tools() {
     for tool in TOOLS {
         if tool.programs.iter().all(|program| is_there(program)) || !is_there("apt-get") || !is_root() {
             continue;

@@ -1,7 +1,7 @@
 //! Categorical units of a run in `unbraid evaluate`, and test points that the run never saw.
 
 use crate::support::{Bench, check};
-use ndarray::{Array2, Array4};
+use ndarray::{Array4, ArrayView2};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use unbraid::Run;
@@ -33,7 +33,7 @@ fn majority_accuracy(train: (&[i64], &[i64]), test: (&[i64], &[i64])) -> f64 {
     right as f64 / test.0.len() as f64
 }
 
-fn column(array: &Array2<i64>, place: usize) -> Vec<i64> {
+fn column(array: ArrayView2<'_, i64>, place: usize) -> Vec<i64> {
     array.column(place).to_vec()
 }
 
@@ -55,8 +55,8 @@ fn clusters_are_labelled_on_training_images_and_judged_on_the_test_split() {
     for unit in 0..2 {
         for factor in 0..codes.factors_train().ncols() {
             best = best.max(majority_accuracy(
-                (&column(train, unit), &column(&codes.factors_train(), factor)),
-                (&column(test, unit), &column(&codes.factors_test(), factor)),
+                (&column(train, unit), &column(codes.factors_train(), factor)),
+                (&column(test, unit), &column(codes.factors_test(), factor)),
             ));
         }
     }

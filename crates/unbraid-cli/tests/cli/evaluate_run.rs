@@ -55,7 +55,7 @@ fn scores_and_codes_are_written_beside_the_run() {
 
     // The codes are those of the images with these factors, and give the same scores as any other codes file.
     let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
-    assert_eq!(codes.factor_names, ["shape", "scale", "orientation", "x", "y"]);
+    assert_eq!(codes.factor_names(), ["shape", "scale", "orientation", "x", "y"]);
     let run = Run::open(bench.path("run")).unwrap();
     let data = open(&run.config().data, &Silent).unwrap();
     let image = |row: usize| {

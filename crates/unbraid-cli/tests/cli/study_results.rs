@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use unbraid::data::progress::Silent;
 use unbraid::evaluate::codes_file::ScoredPoints;
 use unbraid::files::Existing;

@@ -144,7 +144,7 @@ fn a_lease_that_is_lost_ends_the_process_of_its_run() {
     wait_until("the run is at work", || !bench.text(0, "metrics.jsonl").is_empty());
     // Somebody took us for dead.
     foreign_lease(&bench, 0, 0);
-    wait_until("its process has ended", || study::children(study.id()).is_empty());
+    wait_until("its process has ended", || crate::support::study::children(study.id()).is_empty());
     assert!(bench.lease(0).exists());
     study.kill().unwrap();
     study.wait().unwrap();

@@ -3,12 +3,18 @@
 use crate::support::Bench;
 use ndarray::{Array4, Axis, concatenate};
 use std::fs;
-use unbraid::Run;
+use std::path::Path;
 use unbraid::burn::tensor::{Tensor, TensorData};
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};
 use unbraid::model::Pass;
+use unbraid::run::OpenOptions;
+use unbraid::{ErrorKind, Result, Run};
+
+fn at_step(path: &Path, step: u64) -> Result<Run> {
+    Run::open_with(path, OpenOptions { step: Some(step), ..OpenOptions::default() })
+}
 
 /// All images of the run's data.
 fn images(data: &dyn DataSet) -> Array4<f32> {
@@ -180,7 +186,7 @@ fn an_unfinished_run_and_an_earlier_checkpoint_can_be_opened() {
         images(open(&Run::open(bench.path("run")).unwrap().config().data, &Silent).unwrap().as_ref());
     let [last, early, final_step] = [None, Some(20), Some(60)].map(|step| match step {
         None => Run::open(bench.path("run")).unwrap(),
-        Some(step) => Run::open_at_step(bench.path("run"), step).unwrap(),
+        Some(step) => at_step(&bench.path("run"), step).unwrap(),
     });
     assert_eq!((last.step(), early.step()), (60, 20));
     let [last, early, final_step] = [last, early, final_step].map(|run| run.encode(&images).unwrap());
@@ -194,9 +200,9 @@ fn what_cannot_be_opened_or_encoded_is_explained() {
     bench.train("run", &["--set", "training.steps=2"]).assert().success();
     let refused = |path: &str, step: Option<u64>| {
         let path = bench.path(path);
-        let opened = step.map_or_else(|| Run::open(&path), |step| Run::open_at_step(&path, step));
+        let opened = step.map_or_else(|| Run::open(&path), |step| at_step(&path, step));
         let failure = opened.err().unwrap();
-        assert_eq!(failure.exit_code(), std::process::ExitCode::from(2), "{failure}");
+        assert_eq!(failure.kind(), ErrorKind::Input, "{failure}");
         failure.to_string()
     };
     assert!(refused("none", None).contains("none: not a run: no such directory"));
@@ -209,7 +215,7 @@ fn what_cannot_be_opened_or_encoded_is_explained() {
     // Weights of another program, half of them, and those of another configuration.
     let weights = bench.path("run/checkpoints/last.safetensors");
     let ours = fs::read(&weights).unwrap();
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/burgess.safetensors");
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../unbraid/tests/fixtures/burgess.safetensors");
     fs::copy(fixture, &weights).unwrap();
     assert!(refused("run", None).contains("another program"));
     fs::write(&weights, &ours[..ours.len() / 2]).unwrap();

@@ -14,13 +14,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Waits that end when something has happened last at most this long, however loaded the machine is.
-pub const PATIENCE: Duration = Duration::from_secs(600);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Slurm keeps a job that was requeued waiting for this many seconds. It is also the time that a job has to start.
 const CREDENTIAL_SECONDS: u64 = 20;
 
 /// A running cluster.
-pub struct Cluster {
+pub(crate) struct Cluster {
     directory: tempfile::TempDir,
     keeper: Child,
     daemons: Vec<Child>,
@@ -45,7 +45,7 @@ rm -rf -- "$1"
 
 impl Cluster {
     /// Starts one whose job arrays have at most `array_size` tasks, two at a time. None where Slurm is not installed.
-    pub fn start(array_size: usize) -> Option<Self> {
+    pub(crate) fn start(array_size: usize) -> Option<Self> {
         let programs =
             ["munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "squeue", "setpriv"];
         if let Some(missing) = programs.into_iter().find(|program| find(program).is_none()) {
@@ -81,7 +81,7 @@ impl Cluster {
     }
 
     /// A command as a user of this cluster, and of no other, would start it.
-    pub fn member(&self, mut command: Command) -> Command {
+    pub(crate) fn member(&self, mut command: Command) -> Command {
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("SLURM_") || text.starts_with("SBATCH_") || text.starts_with("SQUEUE_") {
@@ -93,12 +93,12 @@ impl Cluster {
     }
 
     /// Runs one of Slurm's programs and gives what it printed.
-    pub fn slurm(&self, program: &str, arguments: &[&str]) -> Output {
+    pub(crate) fn slurm(&self, program: &str, arguments: &[&str]) -> Output {
         self.member(Command::new(find(program).unwrap())).args(arguments).output().unwrap()
     }
 
     /// Jobs that wait or run: a task of an array in each line, with its state.
-    pub fn queue(&self) -> Vec<(String, String)> {
+    pub(crate) fn queue(&self) -> Vec<(String, String)> {
         let output = self.slurm("squeue", &["--noheader", "--array", "--format=%i %T"]);
         assert!(output.status.success(), "{}\n{}", String::from_utf8_lossy(&output.stderr), self.logs());
         let text = String::from_utf8(output.stdout).unwrap();
@@ -109,7 +109,7 @@ impl Cluster {
     }
 
     /// What the daemons wrote, for the message of a test that fails.
-    pub fn logs(&self) -> String {
+    pub(crate) fn logs(&self) -> String {
         let text = |name: &str| {
             let text = fs::read_to_string(self.path().join(name)).unwrap_or_default();
             let start = text.len().saturating_sub(3000);

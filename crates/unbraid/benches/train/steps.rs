@@ -1,13 +1,12 @@
 //! Trainers whose steps can be timed in any order.
 
-use burn::tensor::Device;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::Duration;
 use unbraid::config::{Config, Source};
-use unbraid::data::fingerprint::Fingerprint;
+use unbraid::data::Fingerprint;
+use unbraid::data::StoredImages;
 use unbraid::data::random::Stream;
 use unbraid::data::storage::{BitImages, Pixels};
-use unbraid::data::stored::StoredImages;
 use unbraid::data::{DataSet, ImageShape};
 use unbraid::train::{Trainer, cost};
 
@@ -49,7 +48,8 @@ impl<'a> Steps<'a> {
     pub(crate) fn new(config: &Config, data: &'a dyn DataSet, threads: usize) -> Result<Self, String> {
         let pool =
             ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string())?;
-        let mut trainer = Trainer::new(config, data, &Device::flex()).map_err(|error| error.to_string())?;
+        let mut trainer =
+            Trainer::new(config, data, &unbraid::Device::cpu()).map_err(|error| error.to_string())?;
         pool.install(|| cost::warm_up(&mut trainer)).map_err(|error| error.to_string())?;
         Ok(Self { trainer, pool, batch: config.training.batch_size, best: f64::INFINITY })
     }
