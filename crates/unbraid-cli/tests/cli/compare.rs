@@ -64,7 +64,7 @@ fn the_page_has_tables_curves_and_traversals() {
     let bench = two_runs();
     bench.expect(&["compare", "one", "two", "--quiet", "-o", "compare.html"], 0, &[]);
     let page = fs::read_to_string(bench.path("compare.html")).unwrap();
-    for word in ["objective.beta", "2: two", "mig", "KL ", "data-chart"] {
+    for word in ["objective.beta", "2: two", "MIG", "KL ", "data-chart"] {
         assert!(page.contains(word), "{word}");
     }
     assert_eq!(page.matches("<img").count(), 6, "three units of two runs");

@@ -73,7 +73,11 @@ fn clusters_are_labelled_on_training_images_and_judged_on_the_test_split() {
 fn a_run_that_saw_all_images_has_no_test_split() {
     let bench = Bench::new();
     bench.train("run", &["--set", "training.steps=5"]).assert().success();
-    bench.expect(&["evaluate", "run", "--test-split", "--quiet"], 2, &["--test-split", "data.split=train"]);
+    bench.expect(
+        &["evaluate", "run", "--test-split", "--quiet"],
+        2,
+        &["run: found a run that was trained on other images", "data.split=train"],
+    );
     assert!(!bench.path("run/scores.json").exists());
 }
 

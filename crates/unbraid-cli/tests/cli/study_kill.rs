@@ -132,7 +132,7 @@ fn signals_save_what_is_at_work_and_the_same_command_goes_on() {
         // To all of its processes, as a terminal and a scheduler do.
         signal(name, &format!("-{}", study.id()));
         let output = study.wait_with_output().unwrap();
-        check(&output, code, &["interrupted by", "runs are done", "the same command goes on"]);
+        check(&output, code, &["interrupted by", "runs are done", "the same command resumes"]);
         let interrupted = (0..2).filter(|n| bench.text(*n, "status.json").contains("interrupted by")).count();
         assert!(interrupted > 0, "no run was at work any more");
         assert!(bench.rows() < whole.rows());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use unbraid::config::Source;
-use unbraid::metrics::registry;
+use unbraid::metrics::{Description, registry};
 use unbraid::run::{Meta, State, Status};
 use unbraid_study::{Entry, Manifest, StudyDirectory};
 
@@ -34,7 +34,7 @@ pub(crate) fn score(run: usize, place: usize) -> f64 {
 
 /// The keys of all scores, in the order of the registry.
 pub(crate) fn score_keys() -> Vec<&'static str> {
-    registry::metrics().flat_map(|metric| metric.keys()).collect()
+    registry::metrics().flat_map(Description::keys).collect()
 }
 
 /// The last reconstruction loss of a run.

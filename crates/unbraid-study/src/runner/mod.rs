@@ -288,9 +288,9 @@ impl<'e> Execution<'_, 'e> {
                 Some(exit) => {
                     let worker = self.workers.swap_remove(place);
                     if is_lost {
-                        self.give_up(&worker)
+                        self.give_up(&worker);
                     } else {
-                        self.finish(&worker, exit)
+                        self.finish(&worker, exit);
                     }
                     self.heartbeat.release(worker.entry.number);
                 }
