@@ -71,7 +71,8 @@ const MOST_THREADS: usize = 1024;
 impl ComputeArgs {
     /// Checks them and starts the threads.
     pub(super) fn prepare(&self) -> Outcome<Compute> {
-        let device = self.device.parse()?;
+        // The error begins with the name of the argument.
+        let device = self.device.parse().map_err(|error: unbraid::Error| usage(format!("--{error}")))?;
         let threads = match self.threads {
             Some(threads @ 1..=MOST_THREADS) => threads,
             Some(threads) => {

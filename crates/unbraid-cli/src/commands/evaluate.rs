@@ -5,6 +5,7 @@ use crate::error::{Outcome, usage};
 use crate::format::{TableFormat, pretty_json, print};
 use crate::score_table;
 use crate::terminal::{QuietScores, Terminal};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use unbraid::evaluate::{
@@ -119,7 +120,8 @@ fn score_run(compute: &Compute, path: &Path, args: &EvaluateArgs) -> Outcome<Rep
     let observer = QuietScores(Terminal::new(args.quiet));
     let report = compute.run(|| -> Outcome<Report> {
         let RunData { data, sha256 } = run.open_data(&observer)?;
-        let test = args.test_split.then(|| run.open_test_split(&sha256, &observer)).transpose()?;
+        let test = args.test_split.then(|| run.open_test_split(&sha256, &observer)).transpose();
+        let test = test.context("--test-split")?;
         let source = Source { data: data.as_ref(), test: test.as_deref(), sha256: &sha256 };
         Ok(evaluate_and_write(&run, source, &settings, &observer)?)
     })?;

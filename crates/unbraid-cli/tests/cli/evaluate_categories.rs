@@ -76,7 +76,7 @@ fn a_run_that_saw_all_images_has_no_test_split() {
     bench.expect(
         &["evaluate", "run", "--test-split", "--quiet"],
         2,
-        &["run: found a run that was trained on other images", "data.split=train"],
+        &["--test-split: run: found a run that was trained on other images", "data.split=train"],
     );
     assert!(!bench.path("run/scores.json").exists());
 }

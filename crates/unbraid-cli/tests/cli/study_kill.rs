@@ -90,9 +90,10 @@ fn the_processes_of_a_killed_study_end_by_themselves_and_its_leases_are_taken_ov
     assert!(bench.text(0, "status.json").contains("interrupted by"), "{}", bench.text(0, "status.json"));
     assert_eq!(bench.status()["counts"]["interrupted"], 2);
 
-    // Claims whose runs have come to an end, one way or the other, are given back by whoever comes next.
+    // Leases whose runs have ended, one way or the other, are released by the next process.
     let status = bench.run(0).join("status.json");
-    fs::write(&status, bench.text(0, "status.json").replace("interrupted by", "stumbled over")).unwrap();
+    let failed = bench.text(0, "status.json").replace("\"interrupted\"", "\"failed\"");
+    fs::write(&status, failed.replace("interrupted by", "stumbled over")).unwrap();
     assert_eq!(bench.leases().len(), 2);
     bench.expect(&["--id", "0"], 1, &["1 of 1 runs failed", "stumbled over"]);
     assert_eq!(bench.leases(), [""; 0]);

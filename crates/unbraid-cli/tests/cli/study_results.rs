@@ -111,7 +111,7 @@ fn a_damaged_run_costs_its_own_numbers_only() {
     let found = Results::of_runs(&study, &manifest);
     assert_eq!(found.warnings.len(), 3, "{:?}", found.warnings);
     for (warning, (run, words)) in found.warnings.iter().zip([
-        (0, "expected the scores of `unbraid evaluate`"),
+        (0, "expected the scores of an evaluation"),
         (1, "found the scores of step 7, expected those of step 300000"),
         (2, "cannot read its last row"),
     ]) {
@@ -208,7 +208,7 @@ fn tables_that_cannot_be_understood_are_refused() {
         ("method,mig,runs\nvae,0.5,0\n", &["column `runs`: found `0`, expected at least 1"]),
         ("method,mig\nvae\n", &["line: 2"]),
         ("method,mig\n,0.5\n", &["line 2: found no method"]),
-        ("name,method,mig\na,vae,1\na,vae,2\n", &["line 3: the name `a` stands there twice"]),
+        ("name,method,mig\na,vae,1\na,vae,2\n", &["line 3: found the name `a` twice"]),
         ("method,mig_mean\nvae,1\n", &["how many runs"]),
     ] {
         fs::write(bench.path("bad.csv"), content).unwrap();

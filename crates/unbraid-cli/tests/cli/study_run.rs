@@ -32,7 +32,7 @@ fn only_what_was_asked_for_is_trained() {
     for (more, word) in [
         (["--only", "3..9"], "--only: the study has no run 5; expected 0 to 4"),
         (["--id", "5"], "--id: the study has no run 5"),
-        (["--only", "3..3"], "`3..3`, which is empty"),
+        (["--only", "3..3"], "empty range `3..3`"),
         (["--jobs", "0"], "0 is not in 1..=1024"),
     ] {
         bench.expect(&more, 2, &[word]);
@@ -186,7 +186,7 @@ fn a_full_disk_loses_nothing() {
     bench.expect(
         &["--retry-failed"],
         1,
-        &["claims/beta-vae-seed=1", "cannot write the claim", "No space left"],
+        &["claims/beta-vae-seed=1", "cannot write the lease", "No space left"],
     );
     assert_eq!(bench.leases(), [""; 0]);
 

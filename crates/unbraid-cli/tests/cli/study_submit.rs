@@ -227,7 +227,11 @@ fn limits_of_the_cluster_are_kept() {
     bench.program("scontrol", "echo 'MaxJobCount = 5'");
     check(&bench.submit(&[]), 2, &["6 tasks", "at most 5 jobs", "hint: --runs-per-task"]);
     bench.program("scontrol", "echo 'MaxArraySize = 2'");
-    check(&bench.submit(&["--array-limit", "2"]), 2, &["--array-limit: found 2, expected at least 3"]);
+    check(
+        &bench.submit(&["--array-limit", "2"]),
+        2,
+        &["--array-limit: limit of simultaneous tasks: found 2, expected at least 3"],
+    );
     assert_eq!(bench.files(), Vec::<String>::new());
 }
 

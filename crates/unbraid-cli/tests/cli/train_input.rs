@@ -94,7 +94,7 @@ fn damaged_and_foreign_checkpoints_are_refused() {
     resume(&good[..good.len() / 2], &["last.safetensors", "not a whole safetensors file"]);
     resume(b"", &["last.safetensors", "not a whole safetensors file"]);
     resume(b"PK\x03\x04 anything but safetensors", &["last.safetensors"]);
-    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid/tests/fixtures");
     let foreign = fs::read(fixtures.join("burgess.safetensors")).unwrap();
     resume(&foreign, &["another program", "expected a checkpoint of unbraid"]);
     bench.train("other", &["--set", "model.latents.continuous=4"]).assert().success();

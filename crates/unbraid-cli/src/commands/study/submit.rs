@@ -241,7 +241,7 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
              runs into fewer tasks; --only submits some of them"
         )));
     }
-    let arrays = slurm::cut(tasks, limits.array_tasks, array_limit)?;
+    let arrays = slurm::cut(tasks, limits.array_tasks, array_limit).context("--array-limit")?;
     if dry_run {
         let commands = arrays.iter().map(|array| Ok(submission.command_line(array)? + "\n"));
         let commands = commands.collect::<Outcome<String>>()?;
