@@ -97,7 +97,7 @@ fn wgpu(name: &str) -> Result<TensorDevice> {
 
 #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
 fn missing(name: &str, feature: &str) -> Error {
-    let expected = format!("`cpu`: this build was made without the cargo feature `{feature}`");
+    let expected = format!("`cpu`: this build is without `cargo build --features {feature}`");
     Error::argument("device", format!("`{name}`"), expected)
 }
 
@@ -113,7 +113,7 @@ mod tests {
         #[cfg(not(feature = "cuda"))]
         assert_eq!(
             message("cuda:1"),
-            "device: found `cuda:1`, expected `cpu`: this build was made without the cargo feature `cuda`"
+            "device: found `cuda:1`, expected `cpu`: this build is without `cargo build --features cuda`"
         );
     }
 }
