@@ -23,3 +23,8 @@ pub use observer::{Encoding, Observer, TrainingStart};
 pub use run::{Run, Session};
 pub use unbraid_data as data;
 pub use unbraid_metrics as metrics;
+
+/// Compiles the code of the repository's README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct RepositoryReadme;

@@ -81,7 +81,7 @@ pub struct Measures {
 
 impl Run {
     /// Measures the model on a data set, usually its own. The formulas stand with [`Measures`] and
-    /// [`aggregate_posterior`](super::aggregate_posterior).
+    /// [`AggregatePosterior`](super::AggregatePosterior).
     ///
     /// # Errors
     /// If the images are of another size than those of the run, or cannot be read; if there are fewer than two, or
