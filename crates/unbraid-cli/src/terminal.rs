@@ -35,7 +35,7 @@ impl Terminal {
         Self { bar: Mutex::new(None), training: ProgressBar::hidden(), last_line: Mutex::new(None), quiet }
     }
 
-    /// One line for whoever waits.
+    /// One line on standard error, unless quiet.
     pub(crate) fn log(&self, message: &str) {
         if !self.quiet {
             log_line(message);

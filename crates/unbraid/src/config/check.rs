@@ -71,14 +71,22 @@ impl Config {
                 at_least_one("model.architecture.channels", *channels as u64)?;
                 at_least_one("model.architecture.hidden", *hidden as u64)?;
             }
-            _ => {}
+            ArchitectureConfig::Conv {}
+            | ArchitectureConfig::Dlib {}
+            | ArchitectureConfig::Dupont32 {}
+            | ArchitectureConfig::Dupont64 {}
+            | ArchitectureConfig::Mathieu {}
+            | ArchitectureConfig::Dcgan {}
+            | ArchitectureConfig::Linear {} => {}
         }
         match model.likelihood {
             LikelihoodConfig::Gaussian { scale: Scale::Fixed(scale), .. }
             | LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } => {
                 positive("model.likelihood.scale", scale)
             }
-            _ => Ok(()),
+            LikelihoodConfig::Gaussian { scale: Scale::Learned(_), .. }
+            | LikelihoodConfig::Laplace { scale: Scale::Learned(_), .. }
+            | LikelihoodConfig::Bernoulli {} => Ok(()),
         }
     }
 

@@ -17,7 +17,7 @@
 //! numbers are given in order. For M = N they are the same, exact up to the N samples; how far they are apart tells whether
 //! M is large enough. Nats. Categorical units count like others, with their probabilities as densities.
 
-use crate::model::Posteriors;
+use crate::model::{Layout, Posteriors};
 use ndarray::{ArrayView1, Axis};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -44,21 +44,21 @@ pub struct AggregatePosterior {
 }
 
 impl AggregatePosterior {
-    /// From the posteriors of distinct images, at least two, out of `images`, whose categorical units have these many classes. The work
-    /// grows with the square of their number. The result is a function of the seed, whatever the threads.
+    /// From the posteriors of distinct images, at least two, out of `dataset_len`. The work grows with the square of their
+    /// number. The result is a function of the seed, whatever the threads.
     ///
     /// # Panics
-    /// If there are fewer than two, or more than `images`.
-    pub fn estimate(posteriors: &Posteriors, classes: &[usize], images: usize, seed: u64) -> Self {
+    /// If there are fewer than two, or more than `dataset_len`.
+    pub fn estimate(posteriors: &Posteriors, layout: &Layout, dataset_len: usize, seed: u64) -> Self {
         let count = posteriors.mean.nrows();
-        assert!(count >= 2 && count <= images, "{count} of {images} images");
-        let table = Table::new(posteriors, classes);
+        assert!(count >= 2 && count <= dataset_len, "{count} of {dataset_len} images");
+        let table = Table::new(posteriors, layout);
         let position = Stream::new(seed, "aggregate posterior").at(0);
         let points: Vec<[f64; 4]> = (0..count)
             .into_par_iter()
             .map_init(
                 || vec![vec![0.0; count]; table.units() + 1],
-                |rows, place| table.at(place, images, position, rows),
+                |rows, place| table.at(place, dataset_len, position, rows),
             )
             .collect();
         // Summed in order: the same on any number of threads.
@@ -80,13 +80,12 @@ struct Table {
 }
 
 impl Table {
-    fn new(posteriors: &Posteriors, classes: &[usize]) -> Self {
+    fn new(posteriors: &Posteriors, layout: &Layout) -> Self {
         let doubles = |column: ArrayView1<'_, f32>| column.iter().map(|&value| f64::from(value)).collect();
         let means = posteriors.mean.columns().into_iter().zip(posteriors.log_variance.columns());
-        let mut first = 0;
-        let categorical = classes.iter().map(|&classes| {
-            let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
-            first += classes;
+        let categorical = layout.categorical().iter().enumerate().map(|(unit, &classes)| {
+            let columns = layout.probability_columns(unit);
+            let own = posteriors.probabilities.slice_axis(Axis(1), columns.into());
             (classes, own.iter().map(|&share| f64::from(share).ln()).collect())
         });
         Self {
@@ -204,7 +203,12 @@ mod tests {
             let r = correlation * (1.0 - noise * noise);
             let total_correlation = -0.5 * (1.0 - r * r).ln();
             let information = -total_correlation - 2.0 * noise.ln();
-            let found = AggregatePosterior::estimate(&gaussian(3000, correlation, noise), &[], 1_000_000, 0);
+            let found = AggregatePosterior::estimate(
+                &gaussian(3000, correlation, noise),
+                &Layout::with_units(2, &[]),
+                1_000_000,
+                0,
+            );
             let AggregatePosterior { mutual_information, total_correlation: found } = found;
             assert!(mutual_information.lower < mutual_information.upper, "{mutual_information:?}");
             for (found, expected) in [
@@ -238,7 +242,7 @@ mod tests {
             &[0.0, 1.0, 0.0, 1.0, 0.0, 0.0],
             &[0.0, 0.0, 1.0, 0.0, 0.0, 1.0],
         ]);
-        let found = AggregatePosterior::estimate(&posteriors, &[3, 3], 3, 9);
+        let found = AggregatePosterior::estimate(&posteriors, &Layout::with_units(0, &[3, 3]), 3, 9);
         for value in [found.mutual_information, found.total_correlation] {
             assert!((value.lower - 3_f64.ln()).abs() < 1e-12, "{found:?}");
             assert!((value.upper - 3_f64.ln()).abs() < 1e-12, "{found:?}");
@@ -250,7 +254,8 @@ mod tests {
     fn classes_that_err_know_less() {
         let rows: Vec<&[f32]> =
             (0..4000).map(|i| if i % 2 == 0 { &[0.9, 0.1, 1.0][..] } else { &[0.1, 0.9, 1.0][..] }).collect();
-        let found = AggregatePosterior::estimate(&categorical(&rows), &[2, 1], 4000, 1);
+        let found =
+            AggregatePosterior::estimate(&categorical(&rows), &Layout::with_units(0, &[2, 1]), 4000, 1);
         let entropy = -(0.1_f64 * 0.1_f64.ln() + 0.9 * 0.9_f64.ln());
         // A sample is right or not, ln(1.8) or ln(0.2): a deviation of 0.66 over the root of 4000.
         let expected = 2_f64.ln() - entropy;

@@ -105,8 +105,7 @@ impl Run {
         let posteriors = self.encode_data(data, &images, noise, progress)?;
         let squared =
             self.mean_squared_error(data, &images, noise, &self.latents_of(&posteriors), progress)?;
-        let aggregate =
-            AggregatePosterior::estimate(&posteriors, self.categorical_units(), data.len(), effort.seed);
+        let aggregate = AggregatePosterior::estimate(&posteriors, self.layout(), data.len(), effort.seed);
         let sampling = Sampling { samples: effort.samples, seed: effort.seed, ..Sampling::default() };
         let likelihood_images = &images[..effort.likelihood_images.min(count)];
         let likelihood = LogLikelihood::measure(

@@ -133,11 +133,10 @@ pub fn write_npz(
             deviations.extend(posteriors.log_variance.iter().map(|log| deviation(*log).to_le_bytes()))?;
             log_variance.extend(posteriors.log_variance.iter().map(|log| log.to_le_bytes()))?;
             categories.extend(posteriors.categories.iter().map(|class| class.to_le_bytes()))?;
-            let mut first = 0;
-            for (array, &classes) in probabilities.iter_mut().zip(categorical) {
-                let own = posteriors.probabilities.slice_axis(Axis(1), (first..first + classes).into());
+            for (unit, array) in probabilities.iter_mut().enumerate() {
+                let columns = run.layout().probability_columns(unit);
+                let own = posteriors.probabilities.slice_axis(Axis(1), columns.into());
                 array.extend(own.iter().map(|share| share.to_le_bytes()))?;
-                first += classes;
             }
             Ok(())
         })?;

@@ -93,6 +93,11 @@ impl Layout {
         Self { continuous: config.continuous, categorical: config.categorical.clone() }
     }
 
+    /// Of this many continuous units, and categorical units with these numbers of classes.
+    pub fn with_units(continuous: usize, categorical: &[usize]) -> Self {
+        Self { continuous, categorical: categorical.to_vec() }
+    }
+
     /// The number of continuous units.
     pub fn continuous(&self) -> usize {
         self.continuous

@@ -69,7 +69,10 @@ impl Likelihood {
         let difference = (images - self.mean(outputs)).reshape([batch, pixels]);
         let (deviation, power, constant) = match self.family {
             Family::Laplace => (difference.abs(), 1.0, LN_2),
-            _ => (difference.clone() * difference * 0.5, 2.0, 0.5 * (2.0 * PI).ln()),
+            // A Bernoulli likelihood has no scale, and has returned above.
+            Family::Gaussian | Family::Bernoulli => {
+                (difference.clone() * difference * 0.5, 2.0, 0.5 * (2.0 * PI).ln())
+            }
         };
         let deviation = deviation.sum_dim(1).reshape([batch]);
         match log_scale {
@@ -94,14 +97,14 @@ impl Likelihood {
     pub(super) fn parameter(&self) -> Option<&dyn NamedParameter> {
         match &self.log_scale {
             Some(LogScale::Learned(parameter)) => Some(parameter.as_ref()),
-            _ => None,
+            Some(LogScale::Fixed(_)) | None => None,
         }
     }
 
     pub(super) fn parameter_mut(&mut self) -> Option<&mut dyn NamedParameter> {
         match &mut self.log_scale {
             Some(LogScale::Learned(parameter)) => Some(parameter.as_mut()),
-            _ => None,
+            Some(LogScale::Fixed(_)) | None => None,
         }
     }
 }

@@ -39,7 +39,7 @@ impl Values {
     pub fn as_floats(&self) -> &[f32] {
         match self {
             Self::Floats(values) => values,
-            _ => &[],
+            Self::Doubles(_) | Self::Integers(_) => &[],
         }
     }
 

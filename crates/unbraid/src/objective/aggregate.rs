@@ -18,7 +18,7 @@ impl Aggregate {
     /// ln q(z_i) = lse_j (ln W_ij + ln q(z_i|x_j)), and the same for each unit alone with the same weights.
     pub(super) fn estimate(forward: &ForwardPass<'_>, estimator: Estimator) -> Self {
         let batch = forward.batch();
-        let weights = log_weights(estimator, batch, forward.images);
+        let weights = log_weights(estimator, batch, forward.dataset_len);
         let weights = Tensor::from_data(TensorData::new(weights, [batch, batch]), &forward.sample.device());
         let MixtureDensity { joint, marginals } =
             MixtureDensity::at(forward.sample.clone(), &forward.posterior, weights);

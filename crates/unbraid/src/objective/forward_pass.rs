@@ -1,4 +1,4 @@
-//! What a pass through the network leaves for the terms to judge.
+//! The results of a forward pass through the network, from which terms compute their values.
 
 use super::Aggregate;
 use crate::config::Estimator;
@@ -13,7 +13,7 @@ pub struct ForwardPass<'a> {
     /// Steps done before this one.
     pub step: u64,
     /// N, the number of images of the data set.
-    pub images: usize,
+    pub dataset_len: usize,
     /// p(z).
     pub prior: &'a Prior,
     /// q(z|x) of each image of the batch: the continuous units.
@@ -36,9 +36,9 @@ pub struct ForwardPass<'a> {
 }
 
 impl<'a> ForwardPass<'a> {
-    /// Of one step on `images` images, without what only some terms need.
+    /// Of one step on a data set of `dataset_len` images, without what only some terms need.
     pub fn new(
-        (step, images): (u64, usize),
+        (step, dataset_len): (u64, usize),
         prior: &'a Prior,
         posterior: DiagonalGaussian,
         sample: Tensor<2>,
@@ -54,7 +54,7 @@ impl<'a> ForwardPass<'a> {
         };
         Self {
             step,
-            images,
+            dataset_len,
             prior,
             posterior,
             categorical: Vec::new(),
