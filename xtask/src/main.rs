@@ -83,7 +83,8 @@ fn cargo_counting_skips(what: &str, arguments: &[&str]) -> Result<Vec<String>, S
         for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()) {
             let line = line.map_err(|error| format!("cannot read what cargo says: {error}"))?;
             eprintln!("{line}");
-            if let Some(why) = line.strip_prefix("SKIPPED: ") {
+            // Something else may have been written before it without a line break.
+            if let Some((_, why)) = line.split_once("SKIPPED: ") {
                 skipped.push(why.to_owned());
             }
         }
