@@ -176,7 +176,7 @@ fn as_json(plan: &Plan, study: &StudyDirectory, classes: Option<&[CostClass]>) -
 fn class_as_json(class: &CostClass) -> Value {
     let why = match &class.step {
         StepTime::Unknown(why) => Some(why),
-        _ => None,
+        StepTime::Measured(_) | StepTime::Borrowed(_) => None,
     };
     json!({
         "method": class.method,
