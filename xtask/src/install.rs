@@ -13,9 +13,11 @@ struct Tool {
     packages: &'static [&'static str],
 }
 
-const TOOLS: [Tool; 2] = [
+const TOOLS: [Tool; 3] = [
     // The pages are tested in a real browser.
     Tool { name: "browser", programs: &["chromium"], packages: &["chromium"] },
+    // Processes are killed at single system calls.
+    Tool { name: "strace", programs: &["strace"], packages: &["strace"] },
     // Studies are submitted to a real cluster: of this host alone, started and stopped by the test. Nothing here is
     // configured to start by itself.
     Tool {

@@ -1,7 +1,9 @@
-//! The project's chores: `cargo xtask test`, `check` and `bench`. Needs nothing but the Rust toolchain; what the tests can
+//! The project's chores: `cargo xtask test`, `check`, `bench`, `fuzz` and `sbom`. Needs nothing but the Rust toolchain; what the tests can
 //! use beyond it is installed where that is allowed.
 
+mod fuzz;
 mod install;
+mod sbom;
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -13,6 +15,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
   check                the quick part of it: format and lints
+  fuzz [SECONDS]       every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
+  sbom [FILE]          the bill of materials for a release (default: target/unbraid.cdx.json)
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
   bench kernels [...]  each convolution against the machine's peak
   bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it
@@ -25,6 +29,9 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => check().and_then(|()| test()),
         ["check"] => check(),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["sbom"] => sbom::write("target/unbraid.cdx.json"),
+        ["sbom", file] => sbom::write(file),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
         ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
         ["bench", "train", rest @ ..] => bench("unbraid", "train", rest),

@@ -1,6 +1,7 @@
 //! What to try next on the command line. Errors of the library know nothing of it.
 
 use std::error::Error as StdError;
+use unbraid::data::DataError;
 use unbraid::{AfterTraining, Error};
 
 /// The hint for an error, if there is one.
@@ -8,29 +9,38 @@ pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<Error>() {
         return of_library(error);
     }
+    if let Some(DataError::TooLarge { .. }) = error.downcast_ref() {
+        return Some(ALLOW_LARGE.to_owned());
+    }
     if let Some(error) = error.downcast_ref::<unbraid_study::Error>() {
         return of_study(error);
     }
     error.downcast_ref::<unbraid_report::Error>().and_then(of_report)
 }
 
+const ALLOW_LARGE: &str = "--allow-large lifts the limit, which is UNBRAID_MEMORY_LIMIT in bytes, or three quarters of the \
+                           machine's memory";
+
 fn of_library(error: &Error) -> Option<String> {
     let hint = match error {
         Error::FileExists { .. } => "--overwrite replaces it".to_owned(),
+        Error::UnknownUnit { names, run, .. } if names.is_empty() => {
+            format!("unbraid name {} 3=azimuth gives unit 3 a name", run.display())
+        }
+        Error::TooLarge { .. } | Error::Data(DataError::TooLarge { .. }) => ALLOW_LARGE.to_owned(),
         Error::ForeignFile { .. } => "move it out of the way".to_owned(),
         Error::UnknownPreset { suggestion: None, .. } => "`unbraid presets` lists them".to_owned(),
-        Error::NothingToResume { .. } => "without --resume, a new run starts".to_owned(),
-        Error::RunExists { .. } => "--resume continues it, --overwrite starts again".to_owned(),
+        Error::NothingToResume { .. } => "without --resume or --extend, a new run starts".to_owned(),
+        Error::RunExists { .. } => {
+            "--resume continues it, --extend trains it longer, --overwrite starts again".to_owned()
+        }
         Error::ConfigDiffers { .. } => {
             "without --preset, --config and --set, --resume takes the run's own".to_owned()
         }
-        Error::LossNotFinite { checkpoint, .. } => format!(
-            "the last good checkpoint is {}; a smaller optimizer.learning_rate or optimizer.gradient_clip may help",
-            checkpoint_name(checkpoint.as_ref())
+        Error::LossNotFinite { checkpoint, .. } | Error::WeightsNotFinite { checkpoint, .. } => format!(
+            "a smaller optimizer.learning_rate or optimizer.gradient_clip may help; {}",
+            last_checkpoint(checkpoint.as_ref())
         ),
-        Error::WeightsNotFinite { checkpoint, .. } => {
-            format!("the checkpoint before it is {}", checkpoint_name(checkpoint.as_ref()))
-        }
         Error::Interrupted { path, .. } => {
             format!("unbraid train --resume --out {} continues", path.display())
         }
@@ -50,8 +60,11 @@ fn of_library(error: &Error) -> Option<String> {
     Some(hint)
 }
 
-fn checkpoint_name(checkpoint: Option<&(std::path::PathBuf, u64)>) -> String {
-    checkpoint.map_or_else(|| "none".to_owned(), |(path, step)| format!("{} of step {step}", path.display()))
+fn last_checkpoint(checkpoint: Option<&(std::path::PathBuf, u64)>) -> String {
+    checkpoint.map_or_else(
+        || "no checkpoint was written before".to_owned(),
+        |(path, step)| format!("the last checkpoint is {} of step {step}", path.display()),
+    )
 }
 
 fn of_study(error: &unbraid_study::Error) -> Option<String> {
@@ -60,7 +73,7 @@ fn of_study(error: &unbraid_study::Error) -> Option<String> {
         Error::Library(error) => return of_library(error),
         Error::NotAStudy { .. } => "`unbraid study new` creates one".to_owned(),
         Error::StudyExists { .. } => {
-            "edit its study.toml and run `unbraid study plan` again, or take another directory".to_owned()
+            "edit its study.toml and run `unbraid study plan` again, or choose another directory".to_owned()
         }
         Error::NotPlanned { path } => format!("unbraid study plan {} writes it", path.display()),
         Error::UnknownPreset { suggestion: None, .. } => "`unbraid study presets` lists them".to_owned(),
@@ -72,7 +85,7 @@ fn of_study(error: &unbraid_study::Error) -> Option<String> {
             "plan another study in another directory; --force plans it here and leaves those runs alone"
                 .to_owned()
         }
-        Error::TableName { .. } => "--name gives it another one".to_owned(),
+        Error::TableName { .. } => "--name sets another one".to_owned(),
         Error::ArrayLimit { .. } => "--runs-per-task puts more runs into fewer tasks".to_owned(),
         Error::NoSbatch => {
             "--engine print gives command lines for any other scheduler; unbraid study run trains here"
@@ -91,7 +104,7 @@ fn of_report(error: &unbraid_report::Error) -> Option<String> {
     use unbraid_report::Error;
     let hint = match error {
         Error::Library(error) => return of_library(error),
-        Error::DirectoryNotEmpty { .. } => "--overwrite writes into it all the same",
+        Error::DirectoryNotEmpty { .. } => "--overwrite writes into it anyway",
         Error::TooManyImages { .. } => "a name that ends in .npz, or a directory, takes any number",
         // Errors without a hint; the list of the crate's errors is open.
         _ => return None,

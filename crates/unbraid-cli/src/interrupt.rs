@@ -1,9 +1,9 @@
-//! Ctrl-C, SIGTERM and SIGUSR1, with which schedulers announce the end: a signal ends the process at once while there is
-//! nothing to save, and asks for an orderly end while there is.
+//! Ctrl-C, SIGTERM, SIGHUP when the terminal closes, and SIGUSR1, with which schedulers announce the end: a signal ends the
+//! process at once while there is nothing to save, and asks for an orderly end while there is.
 
 use crate::error::{Outcome, after};
 use anyhow::Context;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,8 +19,12 @@ pub(crate) struct Interrupt {
 }
 
 /// Every signal, and the one that it counts as.
-const SIGNALS: [(i32, Signal); 3] =
-    [(SIGINT, Signal::Interrupt), (SIGTERM, Signal::Terminate), (SIGUSR1, Signal::Terminate)];
+const SIGNALS: [(i32, Signal); 4] = [
+    (SIGINT, Signal::Interrupt),
+    (SIGTERM, Signal::Terminate),
+    (SIGHUP, Signal::Terminate),
+    (SIGUSR1, Signal::Terminate),
+];
 
 impl Interrupt {
     /// Listens from now on. Until [`StopSignal::defer`], a signal ends the process with the code a shell expects,
@@ -44,7 +48,7 @@ impl Interrupt {
     fn register(second_ends: bool) -> Outcome<Self> {
         let interrupt = Self::default();
         interrupt.resume_default();
-        for (signal, counts_as) in SIGNALS {
+        for (signal, counts_as) in SIGNALS.into_iter().filter(|(signal, _)| !is_ignored(*signal)) {
             let (at_once, noted) = (&interrupt.at_once, &interrupt.signal);
             // In this order: the first signal to be saved for finds `at_once` unset, then sets it.
             flag::register_conditional_shutdown(signal, i32::from(after(counts_as)), Arc::clone(at_once))
@@ -86,6 +90,23 @@ impl StopRequests for Interrupt {
     }
 }
 
+/// Whether whoever started us wants a signal to be ignored, as `nohup` does with SIGHUP. Where the system does not tell,
+/// SIGHUP is left as it is.
+fn is_ignored(signal: i32) -> bool {
+    if signal != SIGHUP {
+        return false;
+    }
+    let status = std::fs::read_to_string("/proc/self/status");
+    status.ok().and_then(|status| ignored_in(&status, signal)).unwrap_or(true)
+}
+
+/// `SigIgn:\t0000000000000001`: a bit for each signal, the first for signal 1.
+fn ignored_in(status: &str, signal: i32) -> Option<bool> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    Some(mask >> (signal - 1) & 1 == 1)
+}
+
 fn noted(number: usize) -> Option<StopRequest> {
     let known = |(signal, _): &&(i32, Signal)| signal.unsigned_abs() as usize == number;
     let (signal, counts_as) = SIGNALS.iter().find(known)?;
@@ -96,6 +117,14 @@ fn noted(number: usize) -> Option<StopRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signals_that_are_ignored_are_found() {
+        let status = "Name:\tunbraid\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\n";
+        assert_eq!(ignored_in(status, SIGHUP), Some(true));
+        assert_eq!(ignored_in(status, SIGINT), Some(false));
+        assert_eq!(ignored_in("Name:\tunbraid\n", SIGHUP), None);
+    }
 
     #[test]
     fn a_signal_is_noted_until_it_is_taken() {

@@ -30,6 +30,9 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Take more memory than three quarters of the machine's, if asked for
+    #[arg(long, global = true)]
+    allow_large: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,6 +41,8 @@ enum Command {
     Train(commands::train::TrainArgs),
     /// Compute disentanglement scores of a run, or of codes from elsewhere
     Evaluate(commands::evaluate::EvaluateArgs),
+    /// List the scores, what they mean, and their options
+    Metrics(commands::metrics::MetricsArgs),
     /// Measure a model: likelihood, rate and distortion, active units
     Measure(commands::measure::MeasureArgs),
     /// Draw the figures of a run and write its report.html
@@ -54,6 +59,10 @@ enum Command {
     Reconstruct(commands::reconstruct::ReconstructArgs),
     /// Traverse latent units: show what each one does
     Traverse(commands::traverse::TraverseArgs),
+    /// Show what a latent unit says of images, in its order
+    Infer(commands::infer::InferArgs),
+    /// Give latent units names
+    Name(commands::name::NameArgs),
     /// Edit an image by setting latent units
     Edit(commands::edit::EditArgs),
     /// Interpolate between two images
@@ -61,11 +70,19 @@ enum Command {
     /// List, describe, show and convert data sets
     #[command(subcommand, arg_required_else_help = true)]
     Data(commands::data::DataCommand),
+    /// Say how large the cache of decoded images is, or empty it
+    #[command(subcommand, arg_required_else_help = true)]
+    Cache(commands::cache::CacheCommand),
     /// Run and analyse hyper-parameter sweeps, here or on a cluster
     #[command(subcommand, arg_required_else_help = true)]
     Study(commands::study::StudyCommand),
     /// List the presets that reproduce the papers' set-ups, or show one
     Presets(commands::presets::PresetsArgs),
+    /// List the methods and the terms that they are made of, with formulas
+    Objectives(commands::objectives::ObjectivesArgs),
+    /// Draw the densities of priors
+    #[command(subcommand, arg_required_else_help = true)]
+    Prior(commands::prior::PriorCommand),
     /// Measure the speed of a training step on this machine
     Bench(commands::bench::BenchArgs),
 }
@@ -80,6 +97,9 @@ fn main() -> ExitCode {
             return if printed.is_err() { ExitCode::SUCCESS } else { ExitCode::from(code) };
         }
     };
+    if cli.allow_large {
+        unbraid::data::memory::lift_limit();
+    }
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error::report(&error),
@@ -87,9 +107,11 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Outcome {
+    unbraid::check_environment()?;
     match command {
         Command::Train(args) => commands::train::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Metrics(args) => commands::metrics::run(&args),
         Command::Measure(args) => commands::measure::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
@@ -98,11 +120,16 @@ fn run(command: Command) -> Outcome {
         Command::Sample(args) => commands::sample::run(&args),
         Command::Reconstruct(args) => commands::reconstruct::run(&args),
         Command::Traverse(args) => commands::traverse::run(&args),
+        Command::Infer(args) => commands::infer::run(&args),
+        Command::Name(args) => commands::name::run(&args),
         Command::Edit(args) => commands::edit::run(&args),
         Command::Interpolate(args) => commands::interpolate::run(&args),
         Command::Data(command) => commands::data::run(command),
+        Command::Cache(command) => commands::cache::run(command),
         Command::Study(command) => commands::study::run(command),
         Command::Presets(args) => commands::presets::run(&args),
+        Command::Objectives(args) => commands::objectives::run(&args),
+        Command::Prior(command) => commands::prior::run(&command),
         Command::Bench(args) => commands::bench::run(&args),
     }
 }
@@ -111,6 +138,37 @@ fn run(command: Command) -> Outcome {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    /// The words of a command line with quotes, as a shell has them.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+        for letter in line.chars() {
+            match quote {
+                Some(open) if letter == open => quote = None,
+                Some(_) => word.get_or_insert_default().push(letter),
+                None if matches!(letter, '\'' | '"') => {
+                    quote = Some(letter);
+                    word.get_or_insert_default();
+                }
+                None if letter == ' ' => words.extend(word.take()),
+                None => word.get_or_insert_default().push(letter),
+            }
+        }
+        words.extend(word);
+        words
+    }
+
+    #[test]
+    fn every_command_of_the_page_on_the_papers_can_be_parsed() {
+        let page = include_str!("../../../docs/papers.md");
+        let commands: Vec<&str> = page.split('`').filter(|part| part.starts_with("unbraid ")).collect();
+        assert!(commands.len() > 90, "{}", commands.len());
+        for command in commands {
+            if let Err(error) = Cli::try_parse_from(words(command)) {
+                panic!("{command}: {error}");
+            }
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -1,7 +1,7 @@
 //! What a person sees while waiting: progress bars on a terminal, plain lines elsewhere; always on standard error.
 
 use crate::error::message;
-use crate::format::print;
+use crate::format::{print, without_controls};
 use crate::score_table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
@@ -26,13 +26,47 @@ pub(crate) struct Terminal {
     bar: Mutex<Option<ProgressBar>>,
     training: ProgressBar,
     last_line: Mutex<Option<Instant>>,
+    pace: Mutex<Option<Pace>>,
     quiet: bool,
+}
+
+/// What a training was when it started or resumed, and how its loss has developed.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    since: Instant,
+    first_step: u64,
+    steps: u64,
+    smoothed_loss: Option<f64>,
+}
+
+/// The weight of a new loss in the one that is shown: single batches differ too much to see where it goes.
+const SMOOTHING: f64 = 0.02;
+
+impl Pace {
+    /// Adds a loss; returns the smoothed one.
+    fn smooth(&mut self, loss: f64) -> f64 {
+        let smoothed = self.smoothed_loss.map_or(loss, |before| before + SMOOTHING * (loss - before));
+        *self.smoothed_loss.insert(smoothed)
+    }
+
+    /// The time that is left at a step, in words.
+    fn left(&self, step: u64, elapsed: Duration) -> String {
+        let done = step.saturating_sub(self.first_step).max(1);
+        let seconds = elapsed.as_secs_f64() / done as f64 * self.steps.saturating_sub(step) as f64;
+        duration(seconds)
+    }
 }
 
 impl Terminal {
     /// Shows progress unless `quiet`. Results are printed in any case.
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { bar: Mutex::new(None), training: ProgressBar::hidden(), last_line: Mutex::new(None), quiet }
+        Self {
+            bar: Mutex::new(None),
+            training: ProgressBar::hidden(),
+            last_line: Mutex::new(None),
+            pace: Mutex::new(None),
+            quiet,
+        }
     }
 
     /// One line on standard error, unless quiet.
@@ -105,6 +139,9 @@ impl Observer for Terminal {
             "{verb} {objective} on {data} ({dataset_len} images of {image_shape}) in {}",
             run.display()
         ));
+        if let Ok(mut pace) = self.pace.lock() {
+            *pace = Some(Pace { since: Instant::now(), first_step: step, steps, smoothed_loss: None });
+        }
         if !self.is_drawn() {
             return;
         }
@@ -121,10 +158,15 @@ impl Observer for Terminal {
     }
 
     fn step(&self, step: u64, loss: f64) {
-        if self.is_drawn() {
-            self.training.set_message(format!("loss {loss:.1}"));
-            self.training.set_position(step);
+        if !self.is_drawn() {
+            return;
         }
+        if let Ok(mut pace) = self.pace.lock()
+            && let Some(pace) = pace.as_mut()
+        {
+            self.training.set_message(format!("loss {:.1}", pace.smooth(loss)));
+        }
+        self.training.set_position(step);
     }
 
     fn row(&self, row: &Row, images_per_second: f64) {
@@ -135,18 +177,32 @@ impl Observer for Terminal {
         if last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
             *last = Some(Instant::now());
             let value = |key: &str| row.get(key).unwrap_or(f64::NAN);
+            let held_out = row.get("validation/loss");
+            let held_out = held_out.map(|loss| format!(" (held out {loss:.3})")).unwrap_or_default();
+            let pace = self.pace.lock().ok().and_then(|pace| *pace);
+            let (of, left) = pace.map_or_else(Default::default, |pace| {
+                let left = pace.left(row.step, pace.since.elapsed());
+                (format!(" of {}", pace.steps), format!(", {left} left"))
+            });
+            // A posterior without a density has no KL divergence, unless a term estimates it.
+            let kl = row.get("train/kl").map_or_else(String::new, |kl| format!("kl {kl:.3}, "));
             log_line(&format!(
-                "step {}: loss {:.3}, reconstruction {:.3}, kl {:.3}, {images_per_second:.0} images/s",
+                "step {}{of}: loss {:.3}{held_out}, reconstruction {:.3}, {kl}{images_per_second:.0} images/s{left}",
                 row.step,
                 value("train/loss"),
                 value("train/reconstruction"),
-                value("train/kl"),
             ));
         }
     }
 
     fn training_stopped(&self) {
         self.training.finish_and_clear();
+    }
+
+    fn stopped_early(&self, step: u64, best_step: u64) {
+        self.log(&format!(
+            "stopped early at step {step}: the held-out loss has not improved since step {best_step}"
+        ));
     }
 
     fn trained(&self, run: &Path, steps: u64, row: Option<&Row>) {
@@ -175,8 +231,15 @@ impl Observer for Terminal {
         }
     }
 
+    fn kept(&self, run: &Path, kept: usize, computed: usize) {
+        self.log(&format!(
+            "{}: {kept} scores kept, {computed} computed; --recompute discards them",
+            run.join("scores.json").display()
+        ));
+    }
+
     fn scored(&self, scores: &Report) {
-        print_result(&format!("\n{}", score_table::as_text(scores, false)));
+        print_result(&format!("\n{}", score_table::in_short(scores)));
     }
 
     fn reported(&self, page: &Path) {
@@ -214,6 +277,10 @@ impl Observer for QuietScores {
     fn encoded(&self, encoding: &Encoding<'_>) {
         self.0.encoded(encoding);
     }
+
+    fn kept(&self, run: &Path, kept: usize, computed: usize) {
+        self.0.kept(run, kept, computed);
+    }
 }
 
 /// Prints a result to standard output. That nobody reads it is no reason to stop the work that is still to be done.
@@ -237,6 +304,15 @@ fn losses(run: &Path, steps: u64, row: Option<&Row>) -> String {
     text
 }
 
+/// A duration in words.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
+        seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
+        seconds => format!("{:.1} hours", seconds / 3600.0),
+    }
+}
+
 /// The style of every bar.
 pub(crate) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
@@ -246,5 +322,20 @@ pub(crate) fn style(template: &str) -> ProgressStyle {
 
 /// One line on standard error. That nobody reads it is no reason to fail.
 pub(crate) fn log_line(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
+    let _ = writeln!(std::io::stderr(), "{}", without_controls(message));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_what_is_done() {
+        let mut pace = Pace { since: Instant::now(), first_step: 1000, steps: 3000, smoothed_loss: None };
+        // 500 steps in 100 seconds, 1500 to go.
+        assert_eq!(pace.left(1500, Duration::from_secs(100)), "5 minutes");
+        assert_eq!(pace.left(3000, Duration::from_secs(400)), "0 seconds");
+        assert_eq!(pace.smooth(100.0), 100.0);
+        assert_eq!(pace.smooth(50.0), 99.0);
+    }
 }

@@ -50,6 +50,12 @@ fn shapes() -> Box<dyn DataSet> {
     open(&DataSpec::named("shapes"), &Silent).expect("shapes need no file")
 }
 
+fn scenes() -> Box<dyn DataSet> {
+    open(&DataSpec::named("scenes"), &Silent).expect("scenes need no file")
+}
+
+static SCENES: LazyLock<Box<dyn DataSet>> = LazyLock::new(scenes);
+
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool")
 }
@@ -58,7 +64,7 @@ fn pool(threads: usize) -> ThreadPool {
 fn measure(bencher: Bencher<'_, '_>, data: &dyn DataSet, threads: usize) {
     let count = if threads == 1 { BATCH } else { BATCH * BATCHES_AT_ONCE };
     let mut indices = vec![0; count];
-    let mut pixels = vec![0.0; count * VALUES];
+    let mut pixels = vec![0.0; count * data.shape().values()];
     let stream = Stream::new(0, "benchmark");
     let mut step = 0;
     let pool = pool(threads);
@@ -83,6 +89,18 @@ fn packed_dsprites(bencher: Bencher<'_, '_>, threads: usize) {
 #[divan::bench(args = [1, 2])]
 fn rendered_shapes(bencher: Bencher<'_, '_>, threads: usize) {
     measure(bencher, shapes().as_ref(), threads);
+}
+
+/// Three channels: an item has three times the bytes of the others.
+#[divan::bench(args = [1, 2])]
+fn rendered_scenes(bencher: Bencher<'_, '_>, threads: usize) {
+    measure(bencher, SCENES.as_ref(), threads);
+}
+
+/// Ray casting all geometries, which opening the data set does once.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn open_scenes() -> Box<dyn DataSet> {
+    scenes()
 }
 
 /// The baseline: random images copied from a large array of floats.

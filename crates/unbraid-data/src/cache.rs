@@ -1,17 +1,22 @@
 //! The cache of decoded images, which makes the second start on a folder of photographs fast.
 //!
-//! A cache file is named by a hash of the files it was made from, so it is never stale. It is written under a temporary
-//! name and renamed when complete. If it cannot be written, the images stay in memory and [`Progress::note`] reports it;
+//! A cache file is named by a hash of the files it was made from, so it is never stale, and ends with the SHA-256 of its
+//! pixels. It is written under a temporary name and renamed when complete. When the cache would become larger than its
+//! limit, what was not used for longest is removed. If a file cannot be written, the images stay in memory and [`Progress::note`] reports it;
 //! only images that are too large for memory need the cache.
 
 use crate::error::{DataError, Result};
+use crate::files::{create_temporary, is_temporary};
+use crate::memory::Bytes;
 use crate::progress::Progress;
 use crate::storage::ByteImages;
+use sha2::{Digest, Sha256};
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 /// Larger data sets stay on disk, where the operating system caches as much of them as fits in memory.
 pub(crate) const LARGEST_IN_MEMORY: u64 = 2 << 30;
@@ -73,7 +78,7 @@ pub(crate) fn load_or_decode(
     })?;
     check_total(bytes.len() as u64, total)?;
     if let Some(directory) = directory.filter(|_| keep == Keep::All)
-        && let Err(error) = write_file(&directory, key, |file| file.write_all(&bytes))
+        && let Err(error) = write_file(&directory, key, total, |file| file.write_all(&bytes))
     {
         progress.note(&format!("{}: cannot cache the decoded images: {error}", directory.display()));
     }
@@ -90,14 +95,19 @@ fn check_total(found: u64, expected: u64) -> Result<()> {
 /// The cached images, or `None` if they are missing or incomplete.
 fn load(path: &Path, values_per_image: usize, len: usize, total: u64) -> Result<Option<ByteImages>> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.len() == total => {}
+        Ok(metadata) if metadata.is_file() && metadata.len() == total.saturating_add(HASH) => {}
         _ => return Ok(None),
     }
+    // When it was last used; a cache that cannot be written keeps the time of writing.
+    let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
     if total > LARGEST_IN_MEMORY {
         return ByteImages::in_file(values_per_image, len, path, 0).map(Some);
     }
-    let bytes = fs::read(path).map_err(DataError::io(path, "read"))?;
-    Ok((bytes.len() as u64 == total).then(|| ByteImages::in_memory(values_per_image, bytes)))
+    let mut bytes = fs::read(path).map_err(DataError::io(path, "read"))?;
+    let hash = bytes.split_off(usize::try_from(total).unwrap_or(usize::MAX).min(bytes.len()));
+    // Of images that stay on disk, only the length is compared: reading them all takes as long as decoding some.
+    let is_whole = bytes.len() as u64 == total && Sha256::digest(&bytes).as_slice() == hash;
+    Ok(is_whole.then(|| ByteImages::in_memory(values_per_image, bytes)))
 }
 
 fn decode_to_file(
@@ -108,7 +118,7 @@ fn decode_to_file(
 ) -> Result<()> {
     let path = file_of(directory, key);
     let mut failure = None;
-    let written = write_file(directory, key, |file| {
+    let written = write_file(directory, key, total, |file| {
         let mut found = 0;
         let decoded = decode(&mut |piece| {
             found += piece.len() as u64;
@@ -149,20 +159,134 @@ fn directory() -> Option<PathBuf> {
 }
 
 fn file_of(directory: &Path, key: &str) -> PathBuf {
-    directory.join(format!("{key}.pixels"))
+    directory.join(format!("{key}.{EXTENSION}"))
+}
+
+const EXTENSION: &str = "pixels";
+
+/// Bytes of the hash at the end of a file.
+const HASH: u64 = 32;
+
+/// Passes bytes on, and their hash at the end.
+struct Hashed<W> {
+    out: W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The environment variable that sets the limit of the cache, in bytes.
+pub const LIMIT_VARIABLE: &str = "UNBRAID_CACHE_LIMIT";
+
+/// The limit of the cache in bytes: `$UNBRAID_CACHE_LIMIT`, or 100 GiB.
+fn limit() -> u64 {
+    env::var(LIMIT_VARIABLE).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(100 << 30)
+}
+
+/// What is in the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// How many files it has.
+    pub files: usize,
+    /// How large they are together.
+    pub bytes: u64,
+    /// How large they may become.
+    pub limit: u64,
+}
+
+/// What is in the cache; `None` if there is no directory for it.
+pub fn usage() -> Option<Usage> {
+    let directory = directory()?;
+    let files = cached(&directory);
+    let bytes = files.iter().map(|file| file.bytes).sum();
+    Some(Usage { directory, files: files.len(), bytes, limit: limit() })
+}
+
+/// Removes everything from the cache, and what killed processes left there; returns what there was.
+///
+/// # Errors
+/// If a file cannot be removed.
+pub fn clean() -> Result<Option<Usage>> {
+    let Some(usage) = usage() else { return Ok(None) };
+    for file in cached(&usage.directory) {
+        fs::remove_file(&file.path).map_err(DataError::io(&file.path, "remove it"))?;
+    }
+    Ok(Some(usage))
+}
+
+/// A file of the cache.
+struct Cached {
+    path: PathBuf,
+    bytes: u64,
+    used: SystemTime,
+}
+
+/// The files of the cache, complete or not, and no others; what was not used for longest first.
+fn cached(directory: &Path) -> Vec<Cached> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| {
+        let name = entry.file_name();
+        is_temporary(&name) || Path::new(&name).extension().is_some_and(|extension| extension == EXTENSION)
+    });
+    let mut files: Vec<Cached> = ours
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok()?;
+            Some(Cached { path: entry.path(), bytes: metadata.len(), used: metadata.modified().ok()? })
+        })
+        .collect();
+    files.sort_by(|left, right| (left.used, &left.path).cmp(&(right.used, &right.path)));
+    files
+}
+
+/// Removes what was not used for longest until there is room for so many bytes more.
+fn make_room(directory: &Path, needed: u64, limit: u64) -> io::Result<()> {
+    if needed > limit {
+        return Err(io::Error::other(format!(
+            "found {} of decoded images, expected at most {}, the limit of the cache ({LIMIT_VARIABLE})",
+            Bytes(needed),
+            Bytes(limit)
+        )));
+    }
+    let files = cached(directory);
+    let mut left: u64 = files.iter().map(|file| file.bytes).sum();
+    // Another process may still be writing what is not complete.
+    for file in files.iter().filter(|file| !file.path.file_name().is_some_and(is_temporary)) {
+        if left.saturating_add(needed) <= limit {
+            break;
+        }
+        fs::remove_file(&file.path)?;
+        left -= file.bytes;
+    }
+    Ok(())
 }
 
 fn write_file(
     directory: &Path,
     key: &str,
+    total: u64,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     fs::create_dir_all(directory)?;
-    let temporary = directory.join(format!("{key}.{}.partial", std::process::id()));
+    make_room(directory, total.saturating_add(HASH), limit())?;
+    let (temporary, file) = create_temporary(&file_of(directory, key))?;
     let result = (|| {
-        let mut file = BufWriter::new(File::create(&temporary)?);
+        let mut file = Hashed { out: BufWriter::new(file), hash: Sha256::new() };
         write(&mut file)?;
-        file.into_inner()?.sync_all()?;
+        let Hashed { mut out, hash } = file;
+        out.write_all(&hash.finalize())?;
+        out.into_inner()?.sync_all()?;
         fs::rename(&temporary, file_of(directory, key))
     })();
     if result.is_err() {
@@ -170,4 +294,62 @@ fn write_file(
         let _ = fs::remove_file(&temporary);
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn load_two(path: &Path) -> Option<Vec<u8>> {
+        let images = load(path, 4, 2, 8).unwrap()?;
+        let mut pixels = vec![0.0; 8];
+        for (image, pixels) in pixels.chunks_exact_mut(4).enumerate() {
+            images.write(image, pixels).unwrap();
+        }
+        Some(pixels.into_iter().map(|value: f32| (value * 255.0).round() as u8).collect())
+    }
+
+    #[test]
+    fn a_file_with_other_pixels_is_not_taken() {
+        let directory = tempfile::tempdir().unwrap();
+        write_file(directory.path(), "key", 8, |file| file.write_all(&[1, 2, 3, 4, 5, 6, 7, 8])).unwrap();
+        let path = file_of(directory.path(), "key");
+        assert_eq!(fs::metadata(&path).unwrap().len(), 40);
+        assert_eq!(load_two(&path).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+        let whole = fs::read(&path).unwrap();
+        for (place, name) in [(3, "a pixel"), (39, "the hash")] {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            fs::write(&path, changed).unwrap();
+            assert_eq!(load_two(&path), None, "{name}");
+        }
+        // As earlier versions wrote it.
+        fs::write(&path, &whole[..8]).unwrap();
+        assert_eq!(load_two(&path), None);
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_goes_first() {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, age) in [("old", 30), ("older", 40), ("new", 10)] {
+            let file = File::create(file_of(directory.path(), name)).unwrap();
+            file.set_len(100).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        }
+        fs::write(directory.path().join("mine.txt"), "x").unwrap();
+        let names = || -> Vec<_> {
+            cached(directory.path()).iter().map(|file| file.path.file_stem().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(), ["older", "old", "new"]);
+        make_room(directory.path(), 50, 350).unwrap();
+        assert_eq!(names().len(), 3);
+        make_room(directory.path(), 150, 350).unwrap();
+        assert_eq!(names(), ["old", "new"]);
+        assert_eq!(
+            make_room(directory.path(), 2048, 1024).unwrap_err().to_string(),
+            "found 2.0 KiB of decoded images, expected at most 1.0 KiB, the limit of the cache (UNBRAID_CACHE_LIMIT)"
+        );
+        assert!(directory.path().join("mine.txt").exists());
+    }
 }

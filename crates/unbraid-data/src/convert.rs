@@ -1,13 +1,14 @@
 //! Writing any data set as an `.npz` file.
 //!
-//! dSprites and `shapes` are written in the layout of the published dSprites file: `imgs` (n, 64, 64), zeros and ones,
-//! and `latents_classes`. For the full grid, `latents_classes` has six columns, colour first, and there is
+//! Binary images of dSprites' size and factors, such as those of `dsprites` and `shapes`, are written in the layout of the
+//! published dSprites file: `imgs` (n, 64, 64), zeros and ones, and `latents_classes`. For the full grid, `latents_classes` has six columns, colour first, and there is
 //! `latents_values` as well; for a reduced grid it has five columns, like the published subsets. Every other data set
-//! becomes `images` (n, height, width, channels), `factors` and `factor_names`, which the data set `npz` reads.
+//! becomes `images` (n, height, width, channels), `factors`, `factor_names` and
+//! `factor_kinds`, which the data set `npz` reads.
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
-use crate::factors::Factor;
+use crate::factors::{Factor, FactorSpace};
 use crate::formats::npy::ElementType;
 use crate::formats::npz_writer::NpzWriter;
 use crate::progress::Progress;
@@ -53,8 +54,7 @@ pub fn write_npz<W: Write + Seek>(
 ) -> Result<W> {
     let mut npz = NpzWriter::new(writer);
     let shape = data.shape();
-    let as_dsprites = matches!(data.name(), "dsprites" | "shapes") && pixels == PixelType::Bytes;
-    if as_dsprites {
+    if pixels == PixelType::Bytes && fits_dsprites(data) {
         let out = npz.array("imgs", ElementType::little('u', 1), &[data.len(), shape.height, shape.width]);
         let out = out.map_err(unwritable)?;
         write_images(data, seed, progress, |values| {
@@ -91,6 +91,8 @@ pub fn write_npz<W: Write + Seek>(
         npz.integers("factors", &[data.len(), space.len()], values).map_err(unwritable)?;
         let names: Vec<String> = space.factors().iter().map(|factor| factor.name.clone()).collect();
         npz.strings("factor_names", &names).map_err(unwritable)?;
+        let kinds: Vec<String> = space.factors().iter().map(|factor| factor.kind.to_string()).collect();
+        npz.strings("factor_kinds", &kinds).map_err(unwritable)?;
     }
     npz.finish().map_err(unwritable)
 }
@@ -129,23 +131,31 @@ fn rows(data: &dyn DataSet) -> impl Iterator<Item = Vec<u32>> + '_ {
     })
 }
 
-/// Writes the classes of shape, scale, orientation, x and y; 0 for those that are not factors of the data set.
+/// Whether the layout of the published dSprites file can hold a data set: binary images of its size with its five factors,
+/// whose names, kinds and labels the file does not say, and no more values of any.
+fn fits_dsprites(data: &dyn DataSet) -> bool {
+    let has_its_factors = |space: &FactorSpace| {
+        let sizes: Vec<usize> = space.factors().iter().map(|factor| factor.size).collect();
+        <[usize; 5]>::try_from(sizes).is_ok_and(|sizes| {
+            sizes.iter().zip(dsprites::SIZES).all(|(&size, largest)| size <= largest)
+                && dsprites::factors(sizes) == space.factors()
+        })
+    };
+    data.is_binary() && data.shape() == dsprites::SHAPE && data.factors().is_some_and(has_its_factors)
+}
+
+/// Writes the classes of shape, scale, orientation, x and y.
 fn write_dsprites_classes<W: Write + Seek>(data: &dyn DataSet, npz: &mut NpzWriter<W>) -> io::Result<()> {
     let factors: &[Factor] = data.factors().map_or(&[], |space| space.factors());
-    let names = std::iter::once("shape").chain(dsprites::OTHER_FACTORS);
-    let columns: Vec<Option<usize>> =
-        names.map(|name| factors.iter().position(|factor| factor.name == name)).collect();
     let full = data.is_full_grid() && factors.iter().map(|factor| factor.size).eq(dsprites::SIZES);
-    let classes =
-        || rows(data).map(|row| columns.iter().map(|k| k.map_or(0, |k| row[k])).collect::<Vec<u32>>());
     if !full {
-        let classes = classes().flatten().map(i64::from);
+        let classes = rows(data).flatten().map(i64::from);
         return npz.integers("latents_classes", &[data.len(), 5], classes);
     }
     let with_colour =
-        classes().flat_map(|row| std::iter::once(0).chain(row).map(i64::from).collect::<Vec<_>>());
+        rows(data).flat_map(|row| std::iter::once(0).chain(row).map(i64::from).collect::<Vec<_>>());
     npz.integers("latents_classes", &[data.len(), 6], with_colour)?;
-    let values = classes().flat_map(|row| {
+    let values = rows(data).flat_map(|row| {
         let class = |k: usize| f64::from(row[k]);
         // Evenly spaced with both ends included, as the published file lists them.
         [1.0, 1.0 + class(0), 0.5 + 0.1 * class(1), class(2) * (TAU / 39.0), class(3) / 31.0, class(4) / 31.0]

@@ -77,6 +77,11 @@ pub trait DataSet: Send + Sync + fmt::Debug {
             .is_some_and(|space| !space.is_empty() && self.index_of(&vec![0; space.len()]).is_some())
     }
 
+    /// Whether every pixel is known to be 0 or 1.
+    fn is_binary(&self) -> bool {
+        false
+    }
+
     /// Writes image `index` to `pixels`. Only stochastic data sets draw random numbers, and only from `noise`.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The crate's error type. A message names the file or option, what was found and what was expected; the cause, where
 //! there is one, is only in `source`.
 
+use crate::memory::{self, Bytes};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,21 @@ pub enum DataError {
         /// The error of the decoder, where one failed.
         source: Option<Box<dyn Error + Send + Sync>>,
     },
+    /// Reading a file would take more memory than one request may.
+    #[error(
+        "{}: {subject}: found {} in memory, expected at most {}",
+        path.display(), Bytes(*needed), Bytes(*limit)
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Which part of it.
+        subject: String,
+        /// Bytes that it would take.
+        needed: u64,
+        /// Bytes that it may take.
+        limit: u64,
+    },
     /// No data set has this name.
     #[error("unknown data set `{name}`\nhint: {}", name_hint(*suggestion, known))]
     UnknownName {
@@ -90,7 +106,7 @@ pub enum DataError {
 fn name_hint(suggestion: Option<&str>, known: &[&str]) -> String {
     match suggestion {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known names are {}; a path contains a / or a file extension", known.join(", ")),
+        None => format!("known names are {}, and there is no file or folder of this name", known.join(", ")),
     }
 }
 
@@ -132,6 +148,19 @@ impl DataError {
         }
     }
 
+    /// Compares the memory that a part of a file takes with the [limit](memory::limit).
+    ///
+    /// # Errors
+    /// [`DataError::TooLarge`].
+    pub fn check_memory(path: &Path, subject: impl Into<String>, needed: u64) -> Result<()> {
+        memory::check(needed).map_err(|memory::TooLarge { needed, limit }| Self::TooLarge {
+            path: path.to_owned(),
+            subject: subject.into(),
+            needed,
+            limit,
+        })
+    }
+
     /// An option or argument with an invalid value.
     pub fn value(subject: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
         Self::Value { subject: subject.into(), found: found.to_string(), expected: expected.into() }
@@ -146,6 +175,7 @@ impl DataError {
             }
             Self::Io { .. }
             | Self::Write { .. }
+            | Self::TooLarge { .. }
             | Self::UnknownName { .. }
             | Self::UnknownOption { .. }
             | Self::Value { .. } => self,
@@ -154,6 +184,7 @@ impl DataError {
 }
 
 /// An error and its causes on one line, as anyhow's `{:#}` prints them.
+#[cfg(test)]
 pub(crate) fn chain(error: &dyn Error) -> String {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

@@ -1,5 +1,49 @@
 //! Factors of variation, and the grid of their combinations.
 
+use std::fmt;
+
+/// How the values of a factor relate to each other. Scores that predict a factor treat the kinds differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FactorKind {
+    /// Classes without an order, such as shapes.
+    Categorical,
+    /// Numbers: neighbouring values are alike, the first and the last are not.
+    Ordered,
+    /// Numbers on a circle: the last value is next to the first, as in an orientation over a full turn.
+    Angle,
+}
+
+impl FactorKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Categorical, Self::Ordered, Self::Angle];
+
+    /// The name in files and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Categorical => "categorical",
+            Self::Ordered => "ordered",
+            Self::Angle => "angle",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind of a factor of which only the number of values is known: class numbers usually come from a grid of
+    /// numbers, but two values have no order that matters.
+    pub(crate) const fn guess(size: usize) -> Self {
+        if size > 2 { Self::Ordered } else { Self::Categorical }
+    }
+}
+
+impl fmt::Display for FactorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// A factor of variation: a name and a number of values, which are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factor {
@@ -11,24 +55,42 @@ pub struct Factor {
     pub labels: Vec<String>,
     /// Whether a representation should capture the factor. Metrics ignore the others, such as the instance in smallNORB.
     pub latent: bool,
+    /// How its values relate to each other.
+    pub kind: FactorKind,
 }
 
 impl Factor {
-    /// A latent factor whose values are plain numbers.
+    /// A latent factor whose values are plain numbers, in order.
     pub fn new(name: impl Into<String>, size: usize) -> Self {
-        Self { name: name.into(), size, labels: Vec::new(), latent: true }
+        Self { name: name.into(), size, labels: Vec::new(), latent: true, kind: FactorKind::Ordered }
     }
 
-    /// A latent factor with one label per value.
+    /// A latent factor with one label per value, and without an order.
     pub fn labelled<L: Into<String>>(name: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
         let labels: Vec<String> = labels.into_iter().map(Into::into).collect();
-        Self { name: name.into(), size: labels.len(), labels, latent: true }
+        Self { name: name.into(), size: labels.len(), labels, latent: true, kind: FactorKind::Categorical }
     }
 
     /// The same factor, not latent.
     #[must_use]
     pub fn nuisance(self) -> Self {
         Self { latent: false, ..self }
+    }
+
+    /// The same factor, of another kind.
+    #[must_use]
+    pub fn of_kind(self, kind: FactorKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The number that each value stands for, if the factor is not categorical and all labels are finite numbers: the
+    /// weights or ages of an attribute table.
+    pub fn numbers(&self) -> Option<Vec<f64>> {
+        if self.labels.is_empty() || self.kind == FactorKind::Categorical {
+            return None;
+        }
+        let number = |label: &String| label.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        self.labels.iter().map(number).collect()
     }
 
     /// The label of a value, or the value itself if there are no labels.
@@ -65,6 +127,10 @@ impl FactorSpace {
     /// The factors in order.
     pub fn factors(&self) -> &[Factor] {
         &self.factors
+    }
+
+    pub(crate) fn set_kind(&mut self, position: usize, kind: FactorKind) {
+        self.factors[position].kind = kind;
     }
 
     /// The number of factors.
@@ -150,6 +216,15 @@ mod tests {
         assert_eq!(space.index_of(&[0, 3]), None);
         assert_eq!(space.index_of(&[2, 0]), None);
         assert_eq!(space.index_of(&[0]), None);
+    }
+
+    #[test]
+    fn labels_of_ordered_factors_may_be_numbers() {
+        let weights = Factor::labelled("weight", ["-1.5", "2", "7e1"]);
+        assert_eq!(weights.numbers(), None, "categories have no order");
+        assert_eq!(weights.clone().of_kind(FactorKind::Ordered).numbers(), Some(vec![-1.5, 2.0, 70.0]));
+        assert_eq!(Factor::labelled("size", ["1", "big"]).of_kind(FactorKind::Ordered).numbers(), None);
+        assert_eq!(Factor::new("x", 3).numbers(), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! SHA-256 hashes that identify data sets, for logs and the cache.
 
 use crate::error::{DataError, Result};
+use crate::files::open_regular;
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ impl Fingerprint {
 /// # Errors
 /// If the file cannot be read.
 pub(crate) fn hash_file(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let mut file = open_regular(path).map_err(DataError::io(path, "open"))?;
     let mut hash = Sha256::new();
     let mut piece = vec![0; 1 << 18];
     loop {

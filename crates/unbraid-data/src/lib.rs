@@ -2,7 +2,9 @@
 
 pub mod cache;
 pub mod convert;
+pub mod files;
 pub mod formats;
+pub mod memory;
 pub mod progress;
 pub mod random;
 pub mod registry;
@@ -13,19 +15,22 @@ mod dataset;
 mod error;
 mod factors;
 mod fingerprint;
+mod kinds;
 mod readers;
 mod request;
 mod spec;
 mod split;
 mod stored;
+mod subset;
 mod table;
 
 pub use dataset::{DataSet, ImageShape};
 pub use error::{DataError, Result};
-pub use factors::{Factor, FactorSpace};
+pub use factors::{Factor, FactorKind, FactorSpace};
 pub use fingerprint::Fingerprint;
-pub use readers::folder::open_files;
+pub use readers::folder::{is_image_file, open_files};
 pub use registry::open;
 pub use spec::{DataSpec, OptionValue};
 pub use stored::StoredImages;
+pub use subset::Subset;
 pub use table::FactorTable;

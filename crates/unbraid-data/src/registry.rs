@@ -2,11 +2,15 @@
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
+use crate::files::open_regular;
+use crate::kinds::{ANGLES, CATEGORICAL, ORDERED};
 use crate::progress::Progress;
 use crate::readers;
 use crate::readers::arrays::LAYOUT;
 use crate::readers::decorated::{PICTURE, VARIANT};
-use crate::readers::folder::{ATTRIBUTES, CHANNELS, LABELS, SIZE, SKIP_BROKEN};
+use crate::readers::folder::{
+    ATTRIBUTES, CHANNELS, CROP, LABELS, MASK, MISSING, MODELS, PARTITION, SIZE, SKIP_BROKEN,
+};
 use crate::readers::mnist::FIT;
 use crate::request::Request;
 use crate::spec::DataSpec;
@@ -33,7 +37,15 @@ pub struct Entry {
     pub(crate) open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
 }
 
+/// The options that are paths, where they are text. Whoever stores a [`DataSpec`] has to keep them findable, like its path.
+pub const PATH_OPTIONS: [&str; 4] = ["picture", "attributes", "partition", "models"];
+
 impl Entry {
+    /// Whether this is a folder of pictures of any size, which are resized as the options say.
+    pub fn is_folder_of_pictures(&self) -> bool {
+        ["size", "channels"].iter().all(|wanted| self.options.iter().any(|(name, _)| name == wanted))
+    }
+
     /// The options of [`SPLIT_OPTIONS`] that the data set takes, each with one line of help.
     pub fn split_options(&self) -> &'static [(&'static str, &'static str)] {
         match self.split {
@@ -53,12 +65,29 @@ pub static ENTRIES: &[Entry] = &[
             ("scales", "number of scales (a divisor of 6; default 6)"),
             ("orientations", "number of orientations (a divisor of 40; default 40)"),
             ("positions", "number of positions along each axis (a divisor of 32; default 32)"),
+            ("triangle", "whether triangles follow the hearts (true or false; default false)"),
             VARIANT,
             PICTURE,
         ],
         split: SplitBy::Image,
         recognise: |_| false,
         open: readers::shapes::open,
+    },
+    Entry {
+        name: "scenes",
+        summary: "built in: a room with one object, no file needed",
+        path: None,
+        options: &[
+            ("hues", "number of hues of floor, walls and object (1 to 10; default 10)"),
+            ("scales", "number of scales of the object (1 to 8; default 8)"),
+            ("shapes", "the first so many of cube, cylinder, sphere and capsule (1 to 4; default 4)"),
+            ("orientations", "number of orientations of the camera (1 to 15; default 15)"),
+            ("circular", "whether hues go all around the circle (true or false; default false)"),
+            ("size", "height and width: 32, 64 or 128 (default 64)"),
+        ],
+        split: SplitBy::Image,
+        recognise: |_| false,
+        open: readers::scenes::open,
     },
     Entry {
         name: "dsprites",
@@ -161,9 +190,9 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "npz",
-        summary: "your own arrays: `images`, `factors`, `factor_names`",
+        summary: "your own: `images`, `factors`, `factor_names`, `factor_kinds`",
         path: Some("the .npz file"),
-        options: &[LAYOUT],
+        options: &[LAYOUT, CATEGORICAL, ORDERED, ANGLES],
         split: SplitBy::Image,
         recognise: readers::arrays::recognise,
         open: readers::arrays::open,
@@ -172,7 +201,7 @@ pub static ENTRIES: &[Entry] = &[
         name: "celeba",
         summary: "CelebA: faces with 40 attributes (Liu et al., 2015)",
         path: Some("the folder of images"),
-        options: &[SIZE, CHANNELS, SKIP_BROKEN, ATTRIBUTES],
+        options: &[SIZE, CROP, CHANNELS, SKIP_BROKEN, ATTRIBUTES, MISSING, PARTITION],
         split: SplitBy::Image,
         recognise: readers::folder::recognise_celeba,
         open: readers::folder::open_celeba,
@@ -181,16 +210,27 @@ pub static ENTRIES: &[Entry] = &[
         name: "chairs",
         summary: "3D Chairs: model, elevation, azimuth (Aubry et al., 2014)",
         path: Some("the folder `rendered_chairs`"),
-        options: &[SIZE, CHANNELS, SKIP_BROKEN],
+        options: &[SIZE, CROP, CHANNELS, MASK, MODELS, SKIP_BROKEN],
         split: SplitBy::Factor("model"),
         recognise: readers::folder::recognise_chairs,
         open: readers::folder::open_chairs,
     },
     Entry {
         name: "folder",
-        summary: "any folder of PNG and JPEG images, sub-folders included",
+        summary: "any folder of images, sub-folders included",
         path: Some("the folder"),
-        options: &[SIZE, CHANNELS, SKIP_BROKEN, ATTRIBUTES, LABELS],
+        options: &[
+            SIZE,
+            CROP,
+            CHANNELS,
+            SKIP_BROKEN,
+            ATTRIBUTES,
+            MISSING,
+            LABELS,
+            CATEGORICAL,
+            ORDERED,
+            ANGLES,
+        ],
         split: SplitBy::Image,
         recognise: readers::folder::recognise,
         open: readers::folder::open,
@@ -258,9 +298,12 @@ fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
 /// # Errors
 /// If the path does not exist, or its type cannot be inferred.
 pub fn recognise(path: &Path) -> Result<&'static Entry> {
-    std::fs::metadata(path).map_err(DataError::io(path, "open"))?;
+    let is_directory = std::fs::metadata(path).map_err(DataError::io(path, "open"))?.is_dir();
+    if !is_directory {
+        open_regular(path).map_err(DataError::io(path, "open"))?;
+    }
     ENTRIES.iter().find(|entry| (entry.recognise)(path)).ok_or_else(|| {
-        let found = if path.is_dir() { "a directory of unknown type" } else { "a file of unknown type" };
+        let found = if is_directory { "a directory of unknown type" } else { "a file of unknown type" };
         DataError::content(path, "path", found, "a known data set; give its name to open it regardless")
     })
 }

@@ -83,6 +83,28 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// A whole number within a range, if the option is given.
+    ///
+    /// # Errors
+    /// If the value is anything else.
+    pub(crate) fn optional_integer(
+        &self,
+        option: &str,
+        range: RangeInclusive<usize>,
+    ) -> Result<Option<usize>> {
+        self.get(option).map(|_| self.integer(option, range, 0)).transpose()
+    }
+
+    /// Whether the data set has an option of this name at all.
+    pub(crate) fn has_option(&self, option: &str) -> bool {
+        self.entry.options.iter().any(|(name, _)| *name == option)
+    }
+
+    /// The value of an option as it was given.
+    pub(crate) fn value(&self, option: &str) -> Option<&'a OptionValue> {
+        self.get(option)
+    }
+
     /// A number strictly between 0 and 1.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use crate::error::{DataError, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The value of an option, with the types of TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,8 +102,19 @@ impl std::str::FromStr for DataSpec {
     type Err = DataError;
 
     /// Parses `NAME`, `NAME(option=value, ...)` or a path. Text that contains anything but ASCII letters, digits, `-` and
-    /// `_`, such as a `/` or a file extension, is a path.
+    /// `_`, such as a `/` or a file extension, is a path, and so is a word that is no name of a data set but of a file or
+    /// folder in the working directory.
     fn from_str(text: &str) -> Result<Self> {
+        Self::parse_in(text, Path::new(""))
+    }
+}
+
+impl DataSpec {
+    /// As [`str::parse`], with relative paths in `directory`.
+    ///
+    /// # Errors
+    /// If a parenthesis is not closed or has anything but `option=value` in it.
+    pub fn parse_in(text: &str, directory: &Path) -> Result<Self> {
         let text = text.trim();
         let malformed = |expected: &str| DataError::value("data set", format!("`{text}`"), expected);
         if text.is_empty() {
@@ -113,7 +124,8 @@ impl std::str::FromStr for DataSpec {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
         };
         let Some((name, arguments)) = text.split_once('(').filter(|(name, _)| is_name(name)) else {
-            return Ok(if is_name(text) { Self::named(text) } else { Self::at(text) });
+            let is_path = || crate::registry::entry(text).is_err() && directory.join(text).exists();
+            return Ok(if !is_name(text) || is_path() { Self::at(text) } else { Self::named(text) });
         };
         let arguments = arguments.strip_suffix(')').ok_or_else(|| malformed("a closing parenthesis"))?;
         let mut spec = Self::named(name);
@@ -165,6 +177,16 @@ mod tests {
             assert_eq!(path.parse::<DataSpec>().unwrap(), DataSpec::at(path), "{path}");
         }
         assert_eq!("fashion-mnist".parse::<DataSpec>().unwrap(), DataSpec::named("fashion-mnist"));
+        // Tests run in the directory of the crate, which has a folder of this name.
+        assert_eq!("src".parse::<DataSpec>().unwrap(), DataSpec::at("src"));
+        assert_eq!("no-such-folder".parse::<DataSpec>().unwrap(), DataSpec::named("no-such-folder"));
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["photos", "mnist"] {
+            std::fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        let parse = |text: &str| DataSpec::parse_in(text, directory.path()).unwrap();
+        assert_eq!(parse("photos"), DataSpec::at("photos"));
+        assert_eq!(parse("mnist"), DataSpec::named("mnist"), "the name of a data set comes first");
     }
 
     #[test]

@@ -1,20 +1,29 @@
 //! Deterministic splits into train and test.
 
-use crate::dataset::{DataSet, ImageShape};
+use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
-use crate::factors::FactorSpace;
-use crate::random::{Lane, Stream};
+use crate::random::Stream;
 use crate::request::Request;
+use crate::subset::Subset;
 use rand::seq::SliceRandom;
-use std::fmt;
+use std::path::PathBuf;
+
+mod partition;
+
+pub(crate) use partition::FILE as PARTITION_FILE;
 
 /// The options for splitting. Data sets with [`SplitBy::Files`] take the first one only.
 pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
-    ("split", "all, train or test (default all; train where test images have their own files)"),
+    (
+        "split",
+        "all, train or test (default all; train where test images have their own files); validation where split_by is \
+         official",
+    ),
     ("train_fraction", "fraction of the images, or of the values of `split_by`, in train (default 0.8)"),
     (
         "split_by",
-        "factor whose first values go to train and whose last values go to test (default: random images)",
+        "factor whose first values go to train and whose last values go to test (default: random images); official for \
+         celeba, as its list_eval_partition.txt says",
     ),
     ("split_seed", "seed of the random split (default 0)"),
 ];
@@ -35,7 +44,7 @@ pub enum SplitBy {
 pub(crate) struct Plan {
     part: Part,
     train_fraction: f64,
-    by: Option<String>,
+    by: By,
     seed: u64,
     data_set: &'static str,
 }
@@ -44,8 +53,22 @@ pub(crate) struct Plan {
 enum Part {
     All,
     Train,
+    Validation,
     Test,
 }
+
+#[derive(Clone, Debug)]
+enum By {
+    /// At random.
+    Image,
+    /// By the values of this factor.
+    Factor(String),
+    /// By a file that came with the images.
+    Partition(PathBuf),
+}
+
+/// The word that asks for CelebA's own partition.
+const OFFICIAL: &str = "official";
 
 impl Plan {
     /// Reads the split options.
@@ -54,8 +77,19 @@ impl Plan {
             SplitBy::Factor(factor) => Some(factor),
             SplitBy::Image | SplitBy::Files => None,
         };
-        let wanted =
-            request.choice("split", &[("all", Part::All), ("train", Part::Train), ("test", Part::Test)])?;
+        let words = [
+            ("all", Part::All),
+            ("train", Part::Train),
+            ("test", Part::Test),
+            ("validation", Part::Validation),
+        ];
+        // Only a partition of three parts has one for validation.
+        let official = request.has_option("partition") && request.text("split_by")? == Some(OFFICIAL);
+        if !official && request.has_option("partition") && request.text("partition")?.is_some() {
+            let subject = format!("option `partition` of data set `{}`", request.name());
+            return Err(DataError::value(subject, "a file", "nothing, unless `split_by` is `official`"));
+        }
+        let wanted = request.choice("split", if official { &words } else { &words[..3] })?;
         let part = match default {
             SplitBy::Files => Part::All,
             SplitBy::Image | SplitBy::Factor(_) => wanted,
@@ -63,7 +97,11 @@ impl Plan {
         Ok(Self {
             part,
             train_fraction: request.fraction("train_fraction", 0.8)?,
-            by: request.text("split_by")?.or(default_factor).map(str::to_owned),
+            by: match request.text("split_by")?.or(default_factor) {
+                None => By::Image,
+                Some(OFFICIAL) if official => By::Partition(partition::find(request)?),
+                Some(factor) => By::Factor(factor.to_owned()),
+            },
             seed: request.integer("split_seed", 0..=usize::MAX, 0)? as u64,
             data_set: request.name(),
         })
@@ -71,17 +109,22 @@ impl Plan {
 
     /// The requested part of `data`.
     pub(crate) fn apply(&self, data: Box<dyn DataSet>) -> Result<Box<dyn DataSet>> {
-        let wanted = match self.part {
-            Part::All => return Ok(data),
-            Part::Train => true,
-            Part::Test => false,
+        if self.part == Part::All {
+            return Ok(data);
+        }
+        let in_train = |train: bool| if train { Part::Train } else { Part::Test };
+        let parts: Vec<Part> = match &self.by {
+            By::Image => self.by_image(data.len())?.into_iter().map(in_train).collect(),
+            By::Factor(factor) => self.by_factor(data.as_ref(), factor)?.into_iter().map(in_train).collect(),
+            By::Partition(file) => partition::read(file, data.as_ref())?,
         };
-        let train = match &self.by {
-            None => self.by_image(data.len())?,
-            Some(factor) => self.by_factor(data.as_ref(), factor)?,
-        };
-        let indices = (0..data.len() as u32).filter(|&index| train[index as usize] == wanted).collect();
-        Ok(Box::new(Subset { data, indices }))
+        let indices: Vec<u32> =
+            (0..data.len() as u32).filter(|&index| parts[index as usize] == self.part).collect();
+        if indices.is_empty() {
+            let subject = format!("split of data set `{}`", self.data_set);
+            return Err(DataError::value(subject, "no images in this part", "at least one"));
+        }
+        Ok(Box::new(Subset::new(data, indices)))
     }
 
     /// How many of `total` go to train: rounded, but at least one for train and one for test.
@@ -127,66 +170,4 @@ impl Plan {
         }
         Ok(train)
     }
-}
-
-/// A subset of the images of another data set.
-struct Subset {
-    data: Box<dyn DataSet>,
-    indices: Vec<u32>,
-}
-
-impl fmt::Debug for Subset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subset").field("data", &self.data).field("len", &self.indices.len()).finish()
-    }
-}
-
-impl DataSet for Subset {
-    fn name(&self) -> &str {
-        self.data.name()
-    }
-
-    fn len(&self) -> usize {
-        self.indices.len()
-    }
-
-    fn shape(&self) -> ImageShape {
-        self.data.shape()
-    }
-
-    fn factors(&self) -> Option<&FactorSpace> {
-        self.data.factors()
-    }
-
-    fn factors_of(&self, index: usize, values: &mut [u32]) {
-        self.data.factors_of(self.indices[index] as usize, values);
-    }
-
-    /// A proper subset is never a full grid.
-    fn index_of(&self, _values: &[u32]) -> Option<usize> {
-        None
-    }
-
-    fn write_image(&self, index: usize, noise: Lane, pixels: &mut [f32]) -> Result<()> {
-        self.data.write_image(self.indices[index] as usize, noise, pixels)
-    }
-
-    fn memory(&self) -> usize {
-        self.data.memory() + size_of_val(self.indices.as_slice())
-    }
-
-    fn fingerprint(&self) -> Result<String> {
-        let bytes: Vec<u8> = self.indices.iter().flat_map(|index| index.to_le_bytes()).collect();
-        let recipe = format!("{} {}", self.data.fingerprint()?, sha256(&bytes));
-        Ok(sha256(recipe.as_bytes()))
-    }
-
-    fn image_name(&self, index: usize) -> Option<&str> {
-        self.data.image_name(self.indices[index] as usize)
-    }
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    use sha2::Digest;
-    crate::fingerprint::hex(&sha2::Sha256::digest(bytes))
 }

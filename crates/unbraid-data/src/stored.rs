@@ -101,6 +101,13 @@ impl DataSet for StoredImages {
         self.factors.as_ref()?.index_of(values)
     }
 
+    fn is_binary(&self) -> bool {
+        match self.pixels {
+            Pixels::Bits(_) => true,
+            Pixels::Bytes(_) | Pixels::Floats { .. } => false,
+        }
+    }
+
     fn write_image(&self, index: usize, _noise: Lane, pixels: &mut [f32]) -> Result<()> {
         self.pixels.write(index, pixels)
     }

@@ -1,7 +1,7 @@
 //! The factor values of every image.
 
 use crate::error::{DataError, Result};
-use crate::factors::FactorSpace;
+use crate::factors::{FactorKind, FactorSpace};
 use std::fmt;
 
 /// The factor values of every image. A full grid in order takes no memory; anything else is stored as a table.
@@ -69,6 +69,10 @@ impl FactorTable {
     /// The factors.
     pub fn space(&self) -> &FactorSpace {
         &self.space
+    }
+
+    pub(crate) fn set_kind(&mut self, position: usize, kind: FactorKind) {
+        self.space.set_kind(position, kind);
     }
 
     /// The number of images.

@@ -2,8 +2,10 @@
 
 mod adam;
 mod bernoulli;
+mod environment;
 mod geometry;
 mod kernel;
+mod linear;
 mod math;
 mod ops;
 mod peak;
@@ -11,7 +13,10 @@ mod profile;
 mod simd;
 
 pub use adam::{AdamStep, adam_step};
-pub use ops::{Conv2dOptions, bernoulli_loss, conv_transpose2d, conv2d};
+pub use environment::{EnvironmentError, check_environment};
+pub use kernel::ConvolutionAlgorithm;
+pub use linear::LinearActivation;
+pub use ops::{Conv2dOptions, bernoulli_loss, conv_transpose2d, conv2d, linear};
 pub use peak::measured_peak_gflops;
 pub use profile::{LayerShape, LayerTimes};
 pub use simd::{InstructionSet, InstructionSetError};

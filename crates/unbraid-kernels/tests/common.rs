@@ -7,7 +7,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::module;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 use burn::tensor::{Device, Tensor, TensorData};
-use unbraid_kernels::{Conv2dOptions, InstructionSet, conv_transpose2d, conv2d};
+use unbraid_kernels::{Conv2dOptions, ConvolutionAlgorithm, InstructionSet, conv_transpose2d, conv2d};
 
 static FORCING: Mutex<()> = Mutex::new(());
 
@@ -22,7 +22,18 @@ pub(crate) fn on_every_instruction_set(mut test: impl FnMut(InstructionSet)) {
     InstructionSet::force(None).unwrap();
 }
 
-/// Runs `test` while no other test forces an instruction set.
+/// Runs `test` once for each instruction set, with convolutions by their definition: Winograd's algorithm divides by nine,
+/// so its results are never exact.
+pub(crate) fn directly_on_every_instruction_set(test: impl FnMut(InstructionSet)) {
+    let mut test = test;
+    on_every_instruction_set(|set| {
+        ConvolutionAlgorithm::force(Some(ConvolutionAlgorithm::Direct));
+        test(set);
+        ConvolutionAlgorithm::force(None);
+    });
+}
+
+/// Runs `test` while no other test forces an instruction set or an algorithm.
 pub(crate) fn without_forcing<T>(test: impl FnOnce() -> T) -> T {
     let _guard = FORCING.lock().unwrap_or_else(PoisonError::into_inner);
     test()

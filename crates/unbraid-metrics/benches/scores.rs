@@ -1,5 +1,5 @@
-//! Seconds for each score on the golden codes (10,000 train, 5,000 test, 10 units, dSprites factors), beside
-//! scikit-learn on request, and the growth of the histogram scores with the number of points.
+//! Seconds for each score on the golden codes (10,000 train, 5,000 test, 10 units, dSprites factors), and for its level by
+//! chance; beside scikit-learn on request, and the growth of the histogram scores with the number of points.
 //!
 //! ```text
 //! cargo bench -p unbraid-metrics --bench scores -- [--json] [--model VAE|btcvae] [--metrics dci,sap] [--python PYTHON]
@@ -89,13 +89,19 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         let theirs = sklearn.as_ref()?[learner].as_f64()?;
         Some((theirs, theirs / ours))
     };
+    let mut chance: Vec<f64> = Vec::new();
+    for name in &names {
+        chance.push(time_chance(name, &codes)?);
+    }
+    let total_chance: f64 = chance.iter().sum();
     let growth = growth();
     let threads = rayon::current_num_threads();
     if arguments.json {
         let scores: serde_json::Map<String, Value> = seconds
             .iter()
-            .map(|(name, ours)| {
-                let mut entry = json!({ "seconds": ours });
+            .zip(&chance)
+            .map(|((name, ours), chance)| {
+                let mut entry = json!({ "seconds": ours, "chance_seconds": chance });
                 if let Some((theirs, ratio)) = ratio(name, *ours) {
                     entry["scikit_learn_seconds"] = theirs.into();
                     entry["ratio"] = ratio.into();
@@ -108,18 +114,19 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         println!(
             "{}",
             json!({ "model": arguments.model, "threads": threads, "scores": scores, "total_seconds": total,
+                "total_chance_seconds": total_chance,
                 "histogram_growth": growth })
         );
         return Ok(());
     }
     println!("{} codes, {threads} threads\n", arguments.model);
-    println!("{:<34} {:>9} {:>13} {:>7}", "metric", "seconds", "scikit-learn", "ratio");
-    for (name, ours) in &seconds {
+    println!("{:<34} {:>9} {:>9} {:>13} {:>7}", "metric", "seconds", "chance", "scikit-learn", "ratio");
+    for ((name, ours), chance) in seconds.iter().zip(&chance) {
         let beside = ratio(name, *ours)
             .map_or_else(String::new, |(theirs, ratio)| format!(" {theirs:>13.2} {ratio:>6.0}x"));
-        println!("{name:<34} {ours:>9.4}{beside}");
+        println!("{name:<34} {ours:>9.4} {chance:>9.4}{beside}");
     }
-    println!("{:<34} {total:>9.4}\n", "all together");
+    println!("{:<34} {total:>9.4} {total_chance:>9.4}\n", "all together");
     println!(
         "{:>9} {:>9} {:>11} {:>18} {:>9}   seconds, 10 units, 5 factors",
         "points", "mig", "modularity", "mutual_info_score", "gaussian"
@@ -144,6 +151,15 @@ fn time_metric(name: &str, codes: &Codes) -> Result<f64, String> {
         }
     }
     Ok(best)
+}
+
+/// What the level by chance takes beyond the score itself, once: learners take longest where there is nothing to learn, so
+/// that it is no multiple of the score's.
+fn time_chance(name: &str, codes: &Codes) -> Result<f64, String> {
+    let options = Options { chance: true, ..Options::default() };
+    let started = Instant::now();
+    let report = registry::run(&[name], codes, &options).map_err(|error| error.to_string())?;
+    Ok((started.elapsed().as_secs_f64() - report.scores[0].seconds).max(0.0))
 }
 
 fn run_sklearn(python: &str, model: &str) -> Result<Value, String> {

@@ -7,7 +7,7 @@
 use ndarray::Array2;
 use unbraid_metrics::correlation::spearman;
 use unbraid_metrics::{
-    Codes, Description, Labelled, Metric, MetricsError, Options, Registry, Report, Result, ScoreValues,
+    Codes, Declare, Description, Labelled, Metric, Options, Registry, Report, Result, ScoreValues,
 };
 
 /// The rank correlation gap: as MIG, with the magnitude of Spearman's correlation in place of mutual information.
@@ -24,14 +24,11 @@ impl Metric for RankCorrelationGap {
             .factor_values_are_numbers()
     }
 
-    fn parameters(&self, _seed: u64) -> serde_json::Value {
-        serde_json::json!({ "threshold": self.threshold })
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        declare.number("threshold", &mut self.threshold, 0.0..=1.0, "correlations below this count as 0");
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        if !(0.0..1.0).contains(&self.threshold) {
-            return Err(MetricsError::parameter("threshold", self.threshold, "0 to 1"));
-        }
         let correlation = self.correlations(&codes.labelled()?)?;
         let gaps: Vec<f64> = correlation
             .columns()

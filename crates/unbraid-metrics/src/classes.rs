@@ -72,6 +72,15 @@ impl Classes {
         rows
     }
 
+    /// The accuracy of always predicting the most common class, on the classes of another sample.
+    pub(crate) fn majority_accuracy(&self, truth: &[Option<u32>]) -> f64 {
+        let sizes = self.sizes();
+        // Of classes of the same size the first one.
+        let common = (0..sizes.len()).rev().max_by_key(|&class| sizes[class]).map(|class| class as u32);
+        let hits = truth.iter().filter(|class| common.is_some() && **class == common).count();
+        hits as f64 / truth.len().max(1) as f64
+    }
+
     /// The class of each row of another sample; `None` for a value that does not occur in this one.
     pub fn labels_of(&self, column: ArrayView1<'_, i64>) -> Vec<Option<u32>> {
         column.iter().map(|value| self.values.binary_search(value).ok().map(|class| class as u32)).collect()
@@ -91,5 +100,6 @@ mod tests {
         assert_eq!(classes.sizes(), [1, 1, 2]);
         assert_eq!(classes.rows(), [vec![1], vec![3], vec![0, 2]]);
         assert_eq!(classes.labels_of(array![5, 6].view()), [Some(1), None]);
+        assert_eq!(classes.majority_accuracy(&[Some(2), Some(1), None, Some(2)]), 0.5);
     }
 }

@@ -3,7 +3,9 @@
 use crate::checks::{check_codes, check_factors, check_length, check_log_variances, check_train_test};
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
-use crate::metric::Requirement;
+use crate::factor_classes::{Groups, Treatment, classes_of_numbers};
+use crate::metric::{FactorKind, Needs, Requirement};
+use crate::random::{self, generator};
 use crate::views::{Labelled, LabelledPosteriors, Posteriors, TrainTest, Unlabelled};
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -38,6 +40,14 @@ pub struct Codes {
     log_variance_train: Option<Array2<f64>>,
     clusters: Option<(Array2<i64>, Array2<i64>)>,
     factor_names: Vec<String>,
+    factor_kinds: Vec<FactorKind>,
+    reconstruction_errors: Option<Vec<f64>>,
+    divergences: Option<Array2<f64>>,
+    /// The factors of training and test points as real numbers, where they are more than class numbers.
+    numbers: Option<(Array2<f64>, Array2<f64>)>,
+    /// Whether each factor is predicted as a number; see [`crate::factor_classes`]. Empty if none is.
+    regressed: Vec<bool>,
+    unseen: Option<Box<Codes>>,
 }
 
 impl Codes {
@@ -87,6 +97,87 @@ impl Codes {
         Ok(Self::from_checked(codes_train, factors_train, codes_test, factors_test))
     }
 
+    /// As [`Codes::new`], for factors that may be real numbers: an angle, an age, a weight.
+    ///
+    /// A factor of whole numbers is as in [`Codes::new`]. The values of any other factor are its classes in ascending order
+    /// where a score needs classes, and themselves where a score needs numbers. (A [`Registry`](crate::Registry) puts values
+    /// that hardly ever repeat into twenty classes of equal size.)
+    ///
+    /// # Errors
+    /// As [`Codes::new`]; if a factor is not finite.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use unbraid_metrics::Codes;
+    ///
+    /// let (codes, factors) = (array![[0.0], [1.0], [2.0]], array![[3.0, 0.5], [7.0, -1.5], [7.0, 0.5]]);
+    /// let codes = Codes::from_numbers(codes.clone(), factors.clone(), codes, factors)?;
+    /// assert_eq!(codes.factors_train(), array![[3, 1], [7, 0], [7, 1]]);
+    /// assert_eq!(codes.labelled()?.numbers(), array![[3.0, 0.5], [7.0, -1.5], [7.0, 0.5]]);
+    /// # Ok::<(), unbraid_metrics::MetricsError>(())
+    /// ```
+    pub fn from_numbers(
+        codes_train: Array2<f64>,
+        factors_train: Array2<f64>,
+        codes_test: Array2<f64>,
+        factors_test: Array2<f64>,
+    ) -> Result<Self> {
+        for (array, factors) in [("factors_train", &factors_train), ("factors_test", &factors_test)] {
+            check_finite(array, factors.view())?;
+        }
+        check_length(
+            "factors_test",
+            "factor",
+            factors_test.ncols(),
+            factors_train.ncols(),
+            "factors of factors_train",
+        )?;
+        let (train, test) = classes_of_numbers(&factors_train, &factors_test);
+        let mut codes = Self::new(codes_train, train, codes_test, test)?;
+        codes.numbers = Some((factors_train, factors_test));
+        Ok(codes)
+    }
+
+    /// Adds what the values of the factors stand for where that is a number, \[n, factors\] and \[m, factors\]: ages, weights.
+    /// Scores that treat a factor as a number then use these instead of class numbers.
+    ///
+    /// # Errors
+    /// If the arrays have other shapes than the factors, or a number is not finite.
+    pub fn with_factor_numbers(mut self, train: Array2<f64>, test: Array2<f64>) -> Result<Self> {
+        for (array, numbers, factors, others) in [
+            (
+                "factor_values_train",
+                &train,
+                &self.factors_train,
+                ["rows of factors_train", "factors of factors_train"],
+            ),
+            (
+                "factor_values_test",
+                &test,
+                &self.factors_test,
+                ["rows of factors_test", "factors of factors_test"],
+            ),
+        ] {
+            check_length(array, "row", numbers.nrows(), factors.nrows(), others[0])?;
+            check_length(array, "factor", numbers.ncols(), factors.ncols(), others[1])?;
+            check_finite(array, numbers.view())?;
+        }
+        self.numbers = Some((train, test));
+        Ok(self)
+    }
+
+    /// The test points with their factors, as training and as test points: for [`Codes::with_unseen`].
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn test_points(&self) -> Result<Self> {
+        self.require(self.has_test_points(), Requirement::TestPoints)?;
+        let (codes, factors) = (&self.codes_test, &self.factors_test);
+        let mut points = Self::new(codes.clone(), factors.clone(), codes.clone(), factors.clone())?;
+        points.numbers = self.numbers.as_ref().map(|(_, test)| (test.clone(), test.clone()));
+        Ok(points)
+    }
+
     /// One sample, split in order: the first two thirds (rounded up) are for training, the rest is for testing.
     ///
     /// # Errors
@@ -105,6 +196,19 @@ impl Codes {
             codes_test.to_owned(),
             factors_test.to_owned(),
         ))
+    }
+
+    /// As [`Codes::split`], for factors that may be real numbers; see [`Codes::from_numbers`].
+    ///
+    /// # Errors
+    /// As [`Codes::split`]; if a factor is not finite.
+    pub fn split_numbers(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, f64>) -> Result<Self> {
+        check_finite("factors", factors)?;
+        let none = Array2::zeros((0, factors.ncols()));
+        let mut split = Self::split(codes, classes_of_numbers(&factors.to_owned(), &none).0.view())?;
+        let (train, test) = factors.split_at(Axis(0), split.codes_train.nrows());
+        split.numbers = Some((train.to_owned(), test.to_owned()));
+        Ok(split)
     }
 
     /// Codes \[n, units\] without factors: only metrics that need none apply.
@@ -137,6 +241,12 @@ impl Codes {
             log_variance_train: None,
             clusters: None,
             factor_names: Vec::new(),
+            factor_kinds: Vec::new(),
+            reconstruction_errors: None,
+            divergences: None,
+            numbers: None,
+            regressed: Vec::new(),
+            unseen: None,
         }
     }
 
@@ -188,6 +298,88 @@ impl Codes {
         Ok(self)
     }
 
+    /// Adds the kind of each factor.
+    ///
+    /// # Errors
+    /// If there are not as many kinds as factors.
+    pub fn with_factor_kinds(mut self, kinds: impl IntoIterator<Item = FactorKind>) -> Result<Self> {
+        let kinds: Vec<FactorKind> = kinds.into_iter().collect();
+        check_length("factor_kinds", "kind", kinds.len(), self.factor_count(), "factors")?;
+        self.factor_kinds = kinds;
+        Ok(self)
+    }
+
+    /// Adds how well a model reconstructs each training point: the squared error of a pixel, mean over pixels and
+    /// channels.
+    ///
+    /// # Errors
+    /// If there are not as many as training codes, or one is negative or not finite.
+    pub fn with_reconstruction_errors(mut self, errors: Vec<f64>) -> Result<Self> {
+        let (array, rows) = ("reconstruction_error_train", self.codes_train.nrows());
+        check_length(array, "row", errors.len(), rows, "rows of codes_train")?;
+        if let Some((row, &value)) =
+            errors.iter().enumerate().find(|(_, error)| !(**error >= 0.0 && error.is_finite()))
+        {
+            let expected = "finite numbers, 0 or more";
+            return Err(MetricsError::Entry { array, row, column: 0, value, expected });
+        }
+        self.reconstruction_errors = Some(errors);
+        Ok(self)
+    }
+
+    /// Adds the divergence of each unit's posterior from its prior for each training point, \[n, units\], in nats. Without
+    /// it the prior is taken to be standard normal.
+    ///
+    /// # Errors
+    /// If the array has another shape than the training codes, or a number is not finite.
+    pub fn with_divergences(mut self, divergences: Array2<f64>) -> Result<Self> {
+        let array = "divergence_train";
+        let (rows, units) = self.codes_train.dim();
+        check_length(array, "row", divergences.nrows(), rows, "rows of codes_train")?;
+        check_length(array, "unit", divergences.ncols(), units, "units of codes_train")?;
+        if let Some(((row, column), &value)) =
+            divergences.indexed_iter().find(|(_, value)| !value.is_finite())
+        {
+            return Err(MetricsError::Entry { array, row, column, value, expected: "finite numbers" });
+        }
+        self.divergences = Some(divergences);
+        Ok(self)
+    }
+
+    /// Adds points that the model was not trained on, as the training codes of `unseen`. Scores without a split into
+    /// training and test points are then computed on them. (The others are tested on the test points, which should be
+    /// unseen as well.)
+    ///
+    /// # Errors
+    /// If `unseen` has other numbers of units or factors.
+    pub fn with_unseen(mut self, mut unseen: Self) -> Result<Self> {
+        let (units, factors) = (self.unit_count(), self.factor_count());
+        check_length("unseen codes", "unit", unseen.unit_count(), units, "units of codes_train")?;
+        check_length("unseen codes", "factor", unseen.factor_count(), factors, "factors of factors_train")?;
+        unseen.factor_names.clone_from(&self.factor_names);
+        unseen.factor_kinds.clone_from(&self.factor_kinds);
+        self.unseen = Some(Box::new(unseen));
+        Ok(self)
+    }
+
+    /// What they have beyond training codes.
+    pub fn available(&self) -> Needs {
+        Needs {
+            factors: self.has_factors(),
+            test_points: self.has_test_points(),
+            log_variances: self.log_variance_train.is_some(),
+            clusters: self.clusters.is_some(),
+            factor_kinds: !self.factor_kinds.is_empty(),
+            reconstructions: self.reconstruction_errors.is_some(),
+        }
+    }
+
+    /// What a metric with these needs sees: points that the model was not trained on, if there are any and the metric does
+    /// not part points into training and test points by itself.
+    pub(crate) fn seen_with(&self, needs: Needs) -> &Self {
+        self.unseen.as_deref().filter(|_| !needs.test_points).unwrap_or(self)
+    }
+
     /// Codes \[n, units\] that most scores are computed from and learners are fitted to.
     pub fn codes_train(&self) -> ArrayView2<'_, f64> {
         self.codes_train.view()
@@ -224,6 +416,21 @@ impl Codes {
         &self.factor_names
     }
 
+    /// The kind of each factor; empty if they are not known.
+    pub fn factor_kinds(&self) -> &[FactorKind] {
+        &self.factor_kinds
+    }
+
+    /// The squared error of a pixel of each training point.
+    pub fn reconstruction_errors(&self) -> Option<&[f64]> {
+        self.reconstruction_errors.as_deref()
+    }
+
+    /// The divergence of each unit's posterior from its prior for each training point, \[n, units\].
+    pub fn divergences(&self) -> Option<ArrayView2<'_, f64>> {
+        self.divergences.as_ref().map(|array| array.view())
+    }
+
     /// The number of units.
     pub fn unit_count(&self) -> usize {
         self.codes_train.ncols()
@@ -255,7 +462,14 @@ impl Codes {
     /// If there are no factors, or none of them varies.
     pub fn labelled(&self) -> Result<Labelled<'_>> {
         self.require(self.has_factors(), Requirement::Factors)?;
-        Labelled::from_checked(self.codes_train(), self.factors_train(), &self.classes_train)
+        let numbers = self.numbers.as_ref().map(|(train, _)| train.view());
+        Labelled::from_checked(
+            self.codes_train(),
+            self.factors_train(),
+            &self.classes_train,
+            numbers,
+            &self.regressed,
+        )
     }
 
     /// Training and test codes with their factors.
@@ -265,7 +479,8 @@ impl Codes {
     pub fn train_test(&self) -> Result<TrainTest<'_>> {
         let train = self.labelled()?;
         self.require(self.has_test_points(), Requirement::TestPoints)?;
-        Ok(TrainTest::from_checked(train, self.codes_test(), self.factors_test()))
+        let numbers = self.numbers.as_ref().map(|(_, test)| test.view());
+        Ok(TrainTest::from_checked(train, self.codes_test(), self.factors_test(), numbers))
     }
 
     /// The posteriors of the training points.
@@ -284,12 +499,138 @@ impl Codes {
         Ok(LabelledPosteriors::from_checked(self.labelled()?, self.log_variances()?))
     }
 
+    /// The same codes with the rows of their factors in another order, all factors of a row together: what is left of a
+    /// score is chance. Another `round` is another order.
+    pub(crate) fn shuffled(&self, seed: u64, round: usize) -> Self {
+        let order = |purpose, rows| random::choose(&mut generator(seed, purpose, round as u64), rows, rows);
+        let (train, test) =
+            (order("chance", self.codes_train.nrows()), order("chance test", self.codes_test.nrows()));
+        let factors_train = self.factors_train.select(Axis(0), &train);
+        Self {
+            classes_train: Classes::of_factors(factors_train.view()),
+            factors_train,
+            factors_test: self.factors_test.select(Axis(0), &test),
+            numbers: self.numbers.as_ref().map(|numbers| select_both(numbers, &train, &test)),
+            unseen: self.unseen.as_ref().map(|unseen| Box::new(unseen.shuffled(seed, round))),
+            ..self.clone()
+        }
+    }
+
+    /// As many training points and as many test points, drawn from them with replacement. Another `round` draws anew.
+    pub(crate) fn resampled(&self, seed: u64, round: usize) -> Self {
+        let draw = |purpose, rows| {
+            let mut generator = generator(seed, purpose, round as u64);
+            (0..rows).map(|_| random::below(&mut generator, rows)).collect::<Vec<usize>>()
+        };
+        let train = draw("bootstrap", self.codes_train.nrows());
+        let test = draw("bootstrap test", self.codes_test.nrows());
+        let optional =
+            |array: &Option<Array2<f64>>| array.as_ref().map(|array| array.select(Axis(0), &train));
+        let errors = self.reconstruction_errors.as_ref();
+        let factors_train = self.factors_train.select(Axis(0), &train);
+        Self {
+            codes_train: self.codes_train.select(Axis(0), &train),
+            classes_train: Classes::of_factors(factors_train.view()),
+            factors_train,
+            codes_test: self.codes_test.select(Axis(0), &test),
+            factors_test: self.factors_test.select(Axis(0), &test),
+            log_variance_train: optional(&self.log_variance_train),
+            clusters: self.clusters.as_ref().map(|clusters| select_both(clusters, &train, &test)),
+            factor_names: self.factor_names.clone(),
+            factor_kinds: self.factor_kinds.clone(),
+            reconstruction_errors: errors.map(|errors| train.iter().map(|&row| errors[row]).collect()),
+            divergences: optional(&self.divergences),
+            numbers: self.numbers.as_ref().map(|numbers| select_both(numbers, &train, &test)),
+            regressed: self.regressed.clone(),
+            unseen: self.unseen.as_ref().map(|unseen| Box::new(unseen.resampled(seed, round))),
+        }
+    }
+
+    /// The same points with other classes for their factors: columns `kept`, and the classes of training and test points
+    /// that each of them gets if they are not those it has. The numbers stay.
+    pub(crate) fn with_classes(&self, treatments: &[Treatment]) -> Self {
+        let kept: Vec<usize> =
+            (0..treatments.len()).filter(|&factor| treatments[factor] != Treatment::LeftOut).collect();
+        let numbers = self.numbers.clone().unwrap_or_else(|| {
+            let numbers = |factors: &Array2<i64>| factors.mapv(|value| value as f64);
+            (numbers(&self.factors_train), numbers(&self.factors_test))
+        });
+        let numbers = (numbers.0.select(Axis(1), &kept), numbers.1.select(Axis(1), &kept));
+        let mut factors_train = self.factors_train.select(Axis(1), &kept);
+        let mut factors_test = self.factors_test.select(Axis(1), &kept);
+        for (column, &factor) in kept.iter().enumerate() {
+            if treatments[factor] == Treatment::Grouped {
+                let groups = Groups::new(numbers.0.column(column));
+                factors_train.column_mut(column).assign(&groups.of(numbers.0.column(column)));
+                factors_test.column_mut(column).assign(&groups.of(numbers.1.column(column)));
+            }
+        }
+        let names = kept.iter().filter_map(|&factor| self.factor_names.get(factor).cloned());
+        let kinds = kept.iter().filter_map(|&factor| self.factor_kinds.get(factor).copied());
+        Self {
+            classes_train: Classes::of_factors(factors_train.view()),
+            factors_train,
+            factors_test,
+            factor_names: names.collect(),
+            factor_kinds: kinds.collect(),
+            numbers: Some(numbers),
+            regressed: kept.iter().map(|&factor| treatments[factor] == Treatment::Grouped).collect(),
+            unseen: self.unseen.as_ref().map(|unseen| Box::new(unseen.with_classes(treatments))),
+            ..self.clone()
+        }
+    }
+
+    /// The same points with some of their factors.
+    pub(crate) fn only_factors(&self, factors: &[usize]) -> Self {
+        let select = |array: &Array2<i64>| array.select(Axis(1), factors);
+        let numbers = self.numbers.as_ref();
+        Self {
+            factors_train: select(&self.factors_train),
+            factors_test: select(&self.factors_test),
+            classes_train: factors.iter().map(|&factor| self.classes_train[factor].clone()).collect(),
+            factor_names: factors
+                .iter()
+                .filter_map(|&factor| self.factor_names.get(factor).cloned())
+                .collect(),
+            factor_kinds: factors
+                .iter()
+                .filter_map(|&factor| self.factor_kinds.get(factor).copied())
+                .collect(),
+            numbers: numbers.map(|(a, b)| (a.select(Axis(1), factors), b.select(Axis(1), factors))),
+            regressed: factors.iter().filter_map(|&factor| self.regressed.get(factor).copied()).collect(),
+            unseen: None,
+            ..self.clone()
+        }
+    }
+
+    /// The classes of each factor of the training points.
+    pub(crate) fn classes_train(&self) -> &[Classes] {
+        &self.classes_train
+    }
+
     fn log_variances(&self) -> Result<ArrayView2<'_, f64>> {
         self.log_variance_train().ok_or(MetricsError::Missing { missing: Requirement::LogVariances })
     }
 
     fn require(&self, present: bool, missing: Requirement) -> Result<()> {
         if present { Ok(()) } else { Err(MetricsError::Missing { missing }) }
+    }
+}
+
+fn select_both<T: Clone>(
+    pair: &(Array2<T>, Array2<T>),
+    train: &[usize],
+    test: &[usize],
+) -> (Array2<T>, Array2<T>) {
+    (pair.0.select(Axis(0), train), pair.1.select(Axis(0), test))
+}
+
+fn check_finite(array: &'static str, factors: ArrayView2<'_, f64>) -> Result<()> {
+    match factors.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), &value)) => {
+            Err(MetricsError::Entry { array, row, column, value, expected: "finite numbers" })
+        }
+        None => Ok(()),
     }
 }
 

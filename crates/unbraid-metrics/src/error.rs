@@ -1,6 +1,7 @@
 //! Why a score could not be computed.
 
 use crate::metric::Requirement;
+use crate::options::in_words;
 
 /// Result of everything in this crate that can fail.
 pub type Result<T, E = MetricsError> = std::result::Result<T, E>;
@@ -104,6 +105,9 @@ pub enum MetricsError {
         /// All names that exist.
         known: Vec<String>,
     },
+    /// An option of a metric cannot be set.
+    #[error(transparent)]
+    Option(Box<OptionError>),
     /// A metric cannot be registered, because one of its names or keys is taken.
     #[error("metric `{metric}`: `{taken}` already belongs to the metric `{owner}`")]
     AlreadyRegistered {
@@ -130,6 +134,61 @@ pub enum MetricsError {
     },
 }
 
+/// Why an option of a metric cannot be set.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionError {
+    /// An option of a metric has a value that it cannot have.
+    #[error("{metric}.{option}: found {found}, expected {expected}{}", did_you_mean(nearest.as_deref()))]
+    Value {
+        /// The metric.
+        metric: String,
+        /// The option.
+        option: String,
+        /// The value, as JSON.
+        found: String,
+        /// The values that are allowed, in words.
+        expected: String,
+        /// The word that was meant, if one is similar.
+        nearest: Option<String>,
+    },
+    /// A metric has no such option.
+    #[error("{metric}.{name}: unknown option of the metric `{metric}`\nhint: {}", option_hint(nearest.as_deref(), known))]
+    Unknown {
+        /// The metric.
+        metric: String,
+        /// The option that was asked for.
+        name: String,
+        /// The most similar one that exists, if any is similar.
+        nearest: Option<String>,
+        /// All options of the metric.
+        known: Vec<String>,
+    },
+    /// A metric has such an option only if another one has another value.
+    #[error(
+        "{metric}.{name}: found with {option} = \"{found}\", expected only with {option} = {}",
+        quoted(expected)
+    )]
+    OtherWord {
+        /// The metric.
+        metric: String,
+        /// The option that was asked for.
+        name: String,
+        /// The option that it depends on.
+        option: String,
+        /// The value of that option.
+        found: String,
+        /// The values of which it would have to have one.
+        expected: Vec<String>,
+    },
+}
+
+impl From<OptionError> for MetricsError {
+    fn from(error: OptionError) -> Self {
+        Self::Option(Box::new(error))
+    }
+}
+
 impl MetricsError {
     /// A parameter that is out of range.
     pub fn parameter(name: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
@@ -145,6 +204,11 @@ impl MetricsError {
     }
 }
 
+/// `"boosting" or "forest"`.
+fn quoted(words: &[String]) -> String {
+    in_words(&words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>())
+}
+
 /// `1 row`, `2 rows`.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -155,6 +219,14 @@ fn hint(nearest: Option<&str>, known: &[String]) -> String {
         || format!("there are {}", known.join(", ")),
         |nearest| format!("did you mean `{nearest}`?"),
     )
+}
+
+fn option_hint(nearest: Option<&str>, known: &[String]) -> String {
+    if known.is_empty() { "it has no options".to_owned() } else { hint(nearest, known) }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("\nhint: did you mean `{nearest}`?"))
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use crate::codes::Codes;
 use crate::error::Result;
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::{GroupedRows, InterventionSampler};
 
-/// A metric: a description, parameters, and a way to compute its numbers.
+/// A metric: a description, options, and a way to compute its numbers.
 ///
 /// Every score of this crate has a type that implements it ([`Mig`](crate::scores::Mig), [`Dci`](crate::scores::Dci)).
 /// The value carries the parameters, so other parameters are another value. A [`Registry`](crate::Registry) runs
@@ -54,11 +55,10 @@ pub trait Metric: Send + Sync {
     /// What it is called, what it needs, and how to read its numbers. A registry asks once.
     fn description(&self) -> Description;
 
-    /// The parameters that [`run`](Metric::run) uses when given this seed, as a JSON object. They are stored beside the
-    /// numbers. Empty unless implemented.
-    fn parameters(&self, seed: u64) -> serde_json::Value {
-        let _ = seed;
-        serde_json::Value::Object(serde_json::Map::new())
+    /// Declares its options, each with the place where its value is kept. They can then be set by name
+    /// ([`Registry::configure`](crate::Registry::configure)), and are stored beside the numbers. None unless implemented.
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        let _ = declare;
     }
 
     /// Computes its numbers from codes that have what [`Description::needs`] asks for.
@@ -76,6 +76,10 @@ pub struct Options<'a> {
     /// Draws codes under interventions on the whole data set. Without it, interventional metrics group the rows of the
     /// training codes.
     pub sampler: Option<&'a dyn InterventionSampler>,
+    /// Whether scores that depend on factors are computed on shuffled factors as well, which is their level by chance.
+    pub chance: bool,
+    /// How often the points are drawn anew with replacement for the intervals of scores; 0 for no intervals.
+    pub resamples: usize,
 }
 
 impl<'a> Options<'a> {
@@ -96,6 +100,8 @@ impl std::fmt::Debug for Options<'_> {
         f.debug_struct("Options")
             .field("seed", &self.seed)
             .field("sampler", &self.sampler.map(|_| "InterventionSampler"))
+            .field("chance", &self.chance)
+            .field("resamples", &self.resamples)
             .finish()
     }
 }
@@ -112,7 +118,7 @@ pub struct Description {
     /// Other names by which it can be asked for.
     pub aliases: Vec<String>,
     /// Its numbers, the main one first. A metric may give further numbers whose key is one of these and a count, such as
-    /// `downstream_accuracy_100`.
+    /// `downstream_accuracy_100`, or one of these and the name of a factor, such as `attribute_accuracy/Smiling`.
     pub numbers: Vec<Number>,
     /// The keys of its matrices under `details`.
     pub details: Vec<String>,
@@ -130,6 +136,12 @@ pub struct Description {
     pub by_default: bool,
     /// Whether factor values count as numbers, so that renaming them changes the score.
     pub factor_values_are_numbers: bool,
+    /// The keys of numbers that compare factors: they are undefined or trivial with a single one.
+    pub compares_factors: Vec<String>,
+    /// The keys of numbers that compare units: they are undefined or trivial with a single one.
+    pub compares_units: Vec<String>,
+    /// How often factors are shuffled for the level by chance: few times for what takes seconds.
+    pub shuffles: usize,
 }
 
 /// One number of a metric.
@@ -156,6 +168,9 @@ impl Description {
             interventional: false,
             by_default: true,
             factor_values_are_numbers: false,
+            compares_factors: Vec::new(),
+            compares_units: Vec::new(),
+            shuffles: 5,
         }
     }
 
@@ -222,6 +237,27 @@ impl Description {
         self
     }
 
+    /// Marks the number with this key as one that compares factors, and says nothing of a single one.
+    #[must_use]
+    pub fn compares_factors(mut self, key: impl Into<String>) -> Self {
+        self.compares_factors.push(key.into());
+        self
+    }
+
+    /// Marks the number with this key as one that compares units, and says nothing of a single one.
+    #[must_use]
+    pub fn compares_units(mut self, key: impl Into<String>) -> Self {
+        self.compares_units.push(key.into());
+        self
+    }
+
+    /// Sets how often factors are shuffled for the level by chance.
+    #[must_use]
+    pub fn shuffles(mut self, shuffles: usize) -> Self {
+        self.shuffles = shuffles;
+        self
+    }
+
     /// The keys of its numbers, the main one first.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.numbers.iter().map(|number| number.key.as_str())
@@ -254,7 +290,7 @@ impl std::fmt::Display for Direction {
         f.write_str(match self {
             Self::Higher => "higher is better",
             Self::Lower => "lower is better",
-            Self::Neither => "neither",
+            Self::Neither => "no direction is better",
         })
     }
 }
@@ -277,12 +313,22 @@ pub struct Needs {
     pub log_variances: bool,
     /// Clusters: the most likely category of each categorical unit.
     pub clusters: bool,
+    /// The kind of each factor.
+    pub factor_kinds: bool,
+    /// How well each point is reconstructed.
+    pub reconstructions: bool,
 }
 
 impl Needs {
     /// Nothing beyond training codes.
-    pub const CODES: Self =
-        Self { factors: false, test_points: false, log_variances: false, clusters: false };
+    pub const CODES: Self = Self {
+        factors: false,
+        test_points: false,
+        log_variances: false,
+        clusters: false,
+        factor_kinds: false,
+        reconstructions: false,
+    };
     /// Factors of the training points.
     pub const FACTORS: Self = Self { factors: true, ..Self::CODES };
     /// Factors, and test points.
@@ -294,14 +340,49 @@ impl Needs {
 
     /// The first requirement that these codes do not meet.
     pub fn missing_from(self, codes: &Codes) -> Option<Requirement> {
+        self.lacking(codes.seen_with(self).available())
+    }
+
+    /// The first requirement that is not among what is available.
+    pub fn lacking(self, available: Self) -> Option<Requirement> {
         [
-            (self.factors && !codes.has_factors(), Requirement::Factors),
-            (self.test_points && !codes.has_test_points(), Requirement::TestPoints),
-            (self.log_variances && codes.log_variance_train().is_none(), Requirement::LogVariances),
-            (self.clusters && codes.clusters().is_none(), Requirement::Clusters),
+            (self.factors && !available.factors, Requirement::Factors),
+            (self.test_points && !available.test_points, Requirement::TestPoints),
+            (self.log_variances && !available.log_variances, Requirement::LogVariances),
+            (self.clusters && !available.clusters, Requirement::Clusters),
+            (self.factor_kinds && !available.factor_kinds, Requirement::FactorKinds),
+            (self.reconstructions && !available.reconstructions, Requirement::Reconstructions),
         ]
         .into_iter()
         .find_map(|(missing, requirement)| missing.then_some(requirement))
+    }
+}
+
+/// How the values of a factor relate to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FactorKind {
+    /// Classes without an order: the shape of an object.
+    Categorical,
+    /// Numbers: a size, a position.
+    Ordered,
+    /// Numbers on a circle, where the last value is next to the first.
+    Angle,
+}
+
+impl FactorKind {
+    /// Its word in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Categorical => "categorical",
+            Self::Ordered => "ordered",
+            Self::Angle => "angle",
+        }
+    }
+
+    /// The kind with this word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Categorical, Self::Ordered, Self::Angle].into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -316,6 +397,10 @@ pub enum Requirement {
     LogVariances,
     /// Clusters: the most likely category of each categorical unit.
     Clusters,
+    /// The kind of each factor.
+    FactorKinds,
+    /// How well each point is reconstructed.
+    Reconstructions,
 }
 
 impl std::fmt::Display for Requirement {
@@ -325,12 +410,8 @@ impl std::fmt::Display for Requirement {
             Self::TestPoints => "test points with factors",
             Self::LogVariances => "log-variances of the posteriors",
             Self::Clusters => "categories of a categorical unit",
+            Self::FactorKinds => "kinds of the factors (categorical, ordered or angle)",
+            Self::Reconstructions => "reconstruction errors",
         })
     }
-}
-
-/// A parameter struct as JSON.
-pub(crate) fn json(parameters: &impl serde::Serialize) -> serde_json::Value {
-    // Parameter structs are plain numbers and words, which always have a JSON form.
-    serde_json::to_value(parameters).unwrap_or(serde_json::Value::Null)
 }

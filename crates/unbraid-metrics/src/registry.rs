@@ -18,23 +18,32 @@
 
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::metric::{Description, Metric, Options};
+use crate::factor_classes;
+use crate::metric::{Description, Metric, Needs, Options};
+use crate::options::{self, OptionInfo};
 use crate::report::{Report, Score};
 use crate::scores;
+use crate::trials::Trials;
+use serde_json::{Map, Value};
 use std::sync::LazyLock;
 use std::time::Instant;
 
+/// Among the names of metrics, stands for those that are run when none are named.
+pub const DEFAULT: &str = "default";
+
 /// Metrics that can be run by name, in the order in which they are shown.
 ///
-/// Other parameters are another value of the metric:
+/// Options are set by name, or by another value of the metric:
 ///
 /// ```
 /// use unbraid_metrics::Registry;
 /// use unbraid_metrics::scores::{HistogramParameters, Mig};
 ///
 /// let mut registry = Registry::builtin();
-/// registry.replace(Box::new(Mig { parameters: HistogramParameters { bins: 10 } }))?;
-/// assert_eq!(registry.metric("mig")?.parameters(0)["bins"], 10);
+/// registry.configure("sap", serde_json::json!({ "predictor": "threshold" }).as_object().unwrap())?;
+/// assert_eq!(registry.values("sap")?["predictor"], "threshold");
+/// registry.replace(Box::new(Mig { parameters: HistogramParameters { bins: 10 }, ..Mig::default() }))?;
+/// assert_eq!(registry.values("mig")?["bins"], 10);
 /// let error = registry.register(Box::new(Mig::default())).unwrap_err();
 /// assert_eq!(error.to_string(), "metric `mig`: `mig` already belongs to the metric `mig`");
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
@@ -45,7 +54,19 @@ pub struct Registry {
 
 struct Entry {
     description: Description,
+    /// All options, as they were when the metric was registered.
+    options: Vec<OptionInfo>,
+    /// The values that its options have now.
+    values: Map<String, Value>,
     metric: Box<dyn Metric>,
+}
+
+impl Entry {
+    fn new(description: Description, mut metric: Box<dyn Metric>) -> Self {
+        let options = options::list(&mut |declare| metric.declare_options(declare));
+        let values = options::read(&mut |declare| metric.declare_options(declare));
+        Self { description, options, values, metric }
+    }
 }
 
 impl Registry {
@@ -56,7 +77,7 @@ impl Registry {
 
     /// The built-in metrics with their default parameters.
     pub fn builtin() -> Self {
-        let entry = |metric: Box<dyn Metric>| Entry { description: metric.description(), metric };
+        let entry = |metric: Box<dyn Metric>| Entry::new(metric.description(), metric);
         Self { entries: scores::builtin().into_iter().map(entry).collect() }
     }
 
@@ -66,7 +87,7 @@ impl Registry {
     /// If its description has no numbers, or one of its names or keys is taken.
     pub fn register(&mut self, metric: Box<dyn Metric>) -> Result<()> {
         let description = self.check(metric.as_ref(), None)?;
-        self.entries.push(Entry { description, metric });
+        self.entries.push(Entry::new(description, metric));
         Ok(())
     }
 
@@ -79,8 +100,42 @@ impl Registry {
         let name = metric.description().name;
         let place = self.position(&name).ok_or_else(|| self.unknown(&name))?;
         let description = self.check(metric.as_ref(), Some(place))?;
-        self.entries[place] = Entry { description, metric };
+        self.entries[place] = Entry::new(description, metric);
         Ok(())
+    }
+
+    /// Sets options of the metric with exactly this name: `{"predictor": "threshold"}`. Others keep their values.
+    ///
+    /// # Errors
+    /// If there is no such metric or option, or a value is not allowed; all options then keep their values.
+    pub fn configure(&mut self, name: &str, options: &Map<String, Value>) -> Result<()> {
+        let place = self.position(name).ok_or_else(|| self.unknown(name))?;
+        let Entry { options: all, values, metric, .. } = &mut self.entries[place];
+        let mut declarer = |declare: &mut options::Declare<'_>| metric.declare_options(declare);
+        if let Err(error) = options::set(name, all, options, &mut declarer) {
+            // Some may have been set before the one that is wrong.
+            options::set(name, all, values, &mut declarer)?;
+            return Err(error);
+        }
+        *values = options::read(&mut declarer);
+        Ok(())
+    }
+
+    /// The options of a metric, found as by [`Registry::find`], with their defaults. An option that exists in several ways
+    /// of doing something is listed once for each.
+    ///
+    /// # Errors
+    /// As [`Registry::find`].
+    pub fn options(&self, name: &str) -> Result<&[OptionInfo]> {
+        self.find_entry(name).map(|entry| entry.options.as_slice())
+    }
+
+    /// The values that the options of a metric have now: what is stored beside its numbers.
+    ///
+    /// # Errors
+    /// As [`Registry::find`].
+    pub fn values(&self, name: &str) -> Result<&Map<String, Value>> {
+        self.find_entry(name).map(|entry| &entry.values)
     }
 
     /// As [`Registry::register`], for building a registry in one expression.
@@ -165,31 +220,38 @@ impl Registry {
         self.iter().position(named).or_else(|| self.iter().position(shortened))
     }
 
+    /// The name of the metric that a name is most likely a misspelling of.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        options::nearest(name, self.iter().map(|metric| metric.name.as_str()))
+    }
+
     fn unknown(&self, name: &str) -> MetricsError {
         let wanted = normalised(name);
-        let nearest = self
-            .iter()
-            .map(|metric| (strsim::normalized_damerau_levenshtein(&wanted, &metric.name), &metric.name))
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .filter(|(similarity, _)| *similarity >= 0.5);
         MetricsError::UnknownMetric {
             name: name.to_owned(),
-            nearest: nearest.map(|(_, nearest)| nearest.clone()),
+            nearest: self.nearest(&wanted).map(str::to_owned),
             known: self.iter().map(|metric| metric.name.clone()).collect(),
         }
     }
 
     /// The metric that gives the number with this key. A key of a metric followed by a count, such as
-    /// `downstream_accuracy_100`, is the metric's, too.
+    /// `downstream_accuracy_100`, or by the name of a factor, such as `attribute_accuracy/Smiling`, is the metric's, too.
     pub fn find_by_key(&self, key: &str) -> Option<&Description> {
         let owner = |key: &str| self.iter().find(|metric| metric.position(key).is_some());
-        owner(key).or_else(|| owner(without_count(key)?.0))
+        match factor_of_key(key) {
+            Some((stem, _)) => owner(stem),
+            None => owner(key).or_else(|| owner(without_count(key)?.0)),
+        }
     }
 
-    /// What the number with this key is called in figures: `DCI completeness`, `downstream accuracy 100`.
+    /// What the number with this key is called in figures: `DCI completeness`, `downstream accuracy 100`, `attribute
+    /// accuracy, Smiling`.
     pub fn label(&self, key: &str) -> Option<String> {
         let metric = self.find_by_key(key)?;
         let label = |key: &str| metric.position(key).map(|place| metric.numbers[place].label.clone());
+        if let Some((stem, factor)) = factor_of_key(key) {
+            return Some(format!("{}, {factor}", label(stem)?));
+        }
         label(key).or_else(|| {
             let (stem, count) = without_count(key)?;
             Some(format!("{} {count}", label(stem)?))
@@ -198,16 +260,58 @@ impl Registry {
 
     /// The metrics that are run when none are named: those that run by default and whose needs these codes meet.
     pub fn applicable(&self, codes: &Codes) -> Vec<&Description> {
-        self.applicable_entries(codes).map(|entry| &entry.description).collect()
+        let applies = |metric: &&Description| metric.by_default && metric.needs.missing_from(codes).is_none();
+        self.iter().filter(applies).collect()
     }
 
-    fn applicable_entries(&self, codes: &Codes) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|Entry { description, .. }| {
-            description.by_default && description.needs.missing_from(codes).is_none()
-        })
+    /// The metrics that [`Registry::run`] runs for these names.
+    ///
+    /// # Errors
+    /// If a name is unknown.
+    pub fn choose<N: AsRef<str>>(&self, names: &[N], codes: &Codes) -> Result<Vec<&Description>> {
+        Ok(self.choose_entries(names, codes)?.into_iter().map(|entry| &entry.description).collect())
     }
 
-    /// Runs metrics by name; without names, all that apply.
+    /// As [`Registry::choose`], for codes that are still to be computed and will have what is `available`.
+    ///
+    /// # Errors
+    /// If a name is unknown, or a metric that is asked for by its own name needs something else.
+    pub fn choose_from<N: AsRef<str>>(&self, names: &[N], available: Needs) -> Result<Vec<&Description>> {
+        let chosen = self.choose_where(names, |needs| needs.lacking(available).is_none())?;
+        for Entry { description, .. } in &chosen {
+            if let Some(missing) = description.needs.lacking(available) {
+                return Err(MetricsError::Unmet { metric: description.name.clone(), missing });
+            }
+        }
+        Ok(chosen.into_iter().map(|entry| &entry.description).collect())
+    }
+
+    fn choose_entries<N: AsRef<str>>(&self, names: &[N], codes: &Codes) -> Result<Vec<&Entry>> {
+        self.choose_where(names, |needs| needs.missing_from(codes).is_none())
+    }
+
+    fn choose_where<N: AsRef<str>>(&self, names: &[N], met: impl Fn(Needs) -> bool) -> Result<Vec<&Entry>> {
+        let applies = |entry: &&Entry| entry.description.by_default && met(entry.description.needs);
+        if names.is_empty() {
+            return Ok(self.entries.iter().filter(applies).collect());
+        }
+        let mut chosen: Vec<&Entry> = Vec::new();
+        for name in names {
+            let entries = match name.as_ref() {
+                DEFAULT => self.entries.iter().filter(applies).collect(),
+                name => vec![self.find_entry(name)?],
+            };
+            for entry in entries {
+                // Two keys of one metric are one request.
+                if !chosen.iter().any(|other| other.description.name == entry.description.name) {
+                    chosen.push(entry);
+                }
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Runs metrics by name; without names, all that apply. Among names, [`DEFAULT`] stands for all that apply.
     ///
     /// # Errors
     /// If a name is unknown, the codes lack what a named metric needs, or a score cannot be computed.
@@ -227,34 +331,34 @@ impl Registry {
         options: &Options<'_>,
         mut progress: impl FnMut(&Description, usize, usize),
     ) -> Result<Report> {
-        let mut chosen: Vec<&Entry> = Vec::new();
-        for name in names {
-            let entry = self.find_entry(name.as_ref())?;
-            // Two keys of one metric are one request.
-            if !chosen.iter().any(|other| other.description.name == entry.description.name) {
-                chosen.push(entry);
-            }
-        }
-        if names.is_empty() {
-            chosen = self.applicable_entries(codes).collect();
-        }
+        let chosen = self.choose_entries(names, codes)?;
         for Entry { description, .. } in &chosen {
             if let Some(missing) = description.needs.missing_from(codes) {
                 return Err(MetricsError::Unmet { metric: description.name.clone(), missing });
             }
         }
-        let mut report = Report::default();
-        for (position, Entry { description, metric }) in chosen.iter().enumerate() {
+        let (scorable, notes) = factor_classes::scorable(codes);
+        // A sampler of the whole data set knows factors as they are: where their values are put into classes, the rows of
+        // the codes are grouped instead.
+        let sampler = options.sampler.filter(|_| notes.is_empty());
+        let options = Options { sampler, ..*options };
+        let mut trials = Trials::new(&scorable, options);
+        let mut report = Report { scores: Vec::new(), notes, factors: scorable.factor_names().to_vec() };
+        for (position, Entry { description, values: own, metric, .. }) in chosen.iter().enumerate() {
             progress(description, position, chosen.len());
             let started = Instant::now();
-            let values = metric.run(codes, options)?;
-            report.scores.push(Score {
+            let mut score = Score {
                 name: description.name.clone(),
-                values,
-                parameters: metric.parameters(options.seed),
+                values: trials.values(metric.as_ref(), description)?,
+                parameters: Value::Object(own.clone()),
                 seed: options.seed,
                 seconds: started.elapsed().as_secs_f64(),
-            });
+                chance: None,
+                bootstrap: None,
+            };
+            score.chance = trials.chance(metric.as_ref(), description)?;
+            score.bootstrap = trials.bootstrap(metric.as_ref(), description)?;
+            report.scores.push(score);
         }
         Ok(report)
     }
@@ -276,6 +380,12 @@ impl std::fmt::Debug for Registry {
 /// The form in which names are compared.
 fn normalised(name: &str) -> String {
     name.trim().to_lowercase().replace('-', "_")
+}
+
+/// The key of a score and the name of a factor: `attribute_accuracy/Smiling` as `attribute_accuracy` and `Smiling`. Names
+/// of losses, such as `train/kl`, have no score before the stroke.
+pub fn factor_of_key(key: &str) -> Option<(&str, &str)> {
+    key.split_once('/')
 }
 
 /// `downstream_accuracy_100` as `downstream_accuracy` and `100`.

@@ -6,7 +6,7 @@
 use crate::checks::{check_codes, check_factors, check_log_variances, check_train_test, check_varies};
 use crate::classes::Classes;
 use crate::error::Result;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 use std::borrow::Cow;
 
 /// Codes without factors.
@@ -15,10 +15,10 @@ use std::borrow::Cow;
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::{Unlabelled, scores::hoyer};
+/// use unbraid_metrics::{Unlabelled, scores::{HoyerParameters, hoyer}};
 ///
 /// let codes = array![[1.0, 0.0], [-1.0, 0.0], [0.0, 5.0], [0.0, -5.0]];
-/// assert!(hoyer(&Unlabelled::new(codes.view())?) > 0.99);
+/// assert!(hoyer(&Unlabelled::new(codes.view())?, &HoyerParameters::default()) > 0.99);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,9 @@ pub struct Labelled<'a> {
     codes: ArrayView2<'a, f64>,
     factors: ArrayView2<'a, i64>,
     classes: Cow<'a, [Classes]>,
+    numbers: Option<ArrayView2<'a, f64>>,
+    /// Whether each factor takes too many values to be classes; empty if none does.
+    regressed: &'a [bool],
 }
 
 impl<'a> Labelled<'a> {
@@ -86,7 +89,7 @@ impl<'a> Labelled<'a> {
     ) -> Result<Self> {
         let classes = Classes::of_factors(factors);
         check_varies(array, &classes)?;
-        Ok(Self { codes, factors, classes: Cow::Owned(classes) })
+        Ok(Self { codes, factors, classes: Cow::Owned(classes), numbers: None, regressed: &[] })
     }
 
     /// Arrays that fit each other, with the classes of each factor; fails if no factor varies.
@@ -94,9 +97,11 @@ impl<'a> Labelled<'a> {
         codes: ArrayView2<'a, f64>,
         factors: ArrayView2<'a, i64>,
         classes: &'a [Classes],
+        numbers: Option<ArrayView2<'a, f64>>,
+        regressed: &'a [bool],
     ) -> Result<Self> {
         check_varies("factors_train", classes)?;
-        Ok(Self { codes, factors, classes: Cow::Borrowed(classes) })
+        Ok(Self { codes, factors, classes: Cow::Borrowed(classes), numbers, regressed })
     }
 
     /// The codes \[n, units\].
@@ -114,10 +119,26 @@ impl<'a> Labelled<'a> {
         &self.classes
     }
 
+    /// Each factor as numbers, \[n, factors\]: its real values where it has some
+    /// ([`Codes::from_numbers`](crate::Codes::from_numbers)), else those of [`Labelled::factors`].
+    pub fn numbers(&self) -> Array2<f64> {
+        numbers_or(self.numbers, self.factors)
+    }
+
+    /// Whether a factor takes so many different values that it counts as a number wherever a score can treat it as one. Its
+    /// classes are then groups of neighbouring values.
+    pub fn is_number(&self, factor: usize) -> bool {
+        self.regressed.get(factor).copied().unwrap_or(false)
+    }
+
     /// The codes without their factors.
     pub fn unlabelled(&self) -> Unlabelled<'a> {
         Unlabelled { codes: self.codes }
     }
+}
+
+fn numbers_or(numbers: Option<ArrayView2<'_, f64>>, factors: ArrayView2<'_, i64>) -> Array2<f64> {
+    numbers.map_or_else(|| factors.mapv(|value| value as f64), |numbers| numbers.to_owned())
 }
 
 /// A training and a test sample of codes with their factors.
@@ -140,6 +161,7 @@ pub struct TrainTest<'a> {
     train: Labelled<'a>,
     codes_test: ArrayView2<'a, f64>,
     factors_test: ArrayView2<'a, i64>,
+    numbers_test: Option<ArrayView2<'a, f64>>,
 }
 
 impl<'a> TrainTest<'a> {
@@ -156,15 +178,16 @@ impl<'a> TrainTest<'a> {
     ) -> Result<Self> {
         check_train_test(codes_train, factors_train, codes_test, factors_test)?;
         let train = Labelled::classify("factors_train", codes_train, factors_train)?;
-        Ok(Self { train, codes_test, factors_test })
+        Ok(Self { train, codes_test, factors_test, numbers_test: None })
     }
 
     pub(crate) fn from_checked(
         train: Labelled<'a>,
         codes_test: ArrayView2<'a, f64>,
         factors_test: ArrayView2<'a, i64>,
+        numbers_test: Option<ArrayView2<'a, f64>>,
     ) -> Self {
-        Self { train, codes_test, factors_test }
+        Self { train, codes_test, factors_test, numbers_test }
     }
 
     /// The training sample.
@@ -190,6 +213,11 @@ impl<'a> TrainTest<'a> {
     /// Factors \[m, factors\] of the test codes.
     pub fn factors_test(&self) -> ArrayView2<'a, i64> {
         self.factors_test
+    }
+
+    /// The factors of the test codes as numbers, as [`Labelled::numbers`] those of the training codes.
+    pub fn numbers_test(&self) -> Array2<f64> {
+        numbers_or(self.numbers_test, self.factors_test)
     }
 }
 

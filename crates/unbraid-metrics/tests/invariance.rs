@@ -65,6 +65,7 @@ fn permuting_factors_changes_nothing() {
     let mut permuted = codes.clone();
     permuted.factors_train = codes.factors_train.select(Axis(1), &order);
     permuted.factors_test = codes.factors_test.select(Axis(1), &order);
+    permuted.kinds = order.iter().map(|&factor| codes.kinds[factor]).collect();
     assert_same(&run(&codes), &run(&permuted), other_interventions);
 }
 
@@ -97,6 +98,7 @@ fn a_perfect_code_scores_at_the_top_and_noise_at_the_bottom() {
         ("dcimig", 0.9, 0.1),
         ("sap", 0.2, 0.05),
         ("sap_continuous", 0.9, 0.05),
+        ("sap_kumar", 0.7, 0.1),
         ("dci_disentanglement", 0.9, 0.3),
         ("dci_completeness", 0.9, 0.3),
         ("dci_informativeness_test", 0.99, 0.3),

@@ -3,19 +3,22 @@
 use ndarray::array;
 use serde::{Deserialize, Serialize};
 use unbraid_metrics::{
-    Codes, Description, Metric, Needs, Options, Registry, Report, Result, Score, ScoreValues, by_name,
+    Codes, Declare, Description, Metric, Needs, Options, POSITIVE, Registry, Report, Result, Score,
+    ScoreValues, by_name,
 };
 
 /// Gives the same numbers whatever the codes are.
-struct Fixed(Description, ScoreValues);
+struct Fixed(Description, ScoreValues, (f64, usize));
 
 impl Metric for Fixed {
     fn description(&self) -> Description {
         self.0.clone().needs(Needs::CODES)
     }
 
-    fn parameters(&self, seed: u64) -> serde_json::Value {
-        serde_json::json!({ "tolerance": 1e-4, "bins": 20, "seed": seed })
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        let (tolerance, bins) = &mut self.2;
+        declare.number("tolerance", tolerance, POSITIVE, "nothing");
+        declare.count("bins", bins, 1.., "nothing");
     }
 
     fn run(&self, _codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
@@ -35,11 +38,13 @@ fn report() -> Report {
         keys.iter().fold(Description::new(name, "fixed"), |description, key| description.number(*key, *key))
     };
     let registry = Registry::empty()
-        .with(Fixed(described("gap", &["gap"]), gap))
-        .and_then(|registry| registry.with(Fixed(described("pair", &["pair_train", "pair_test"]), pair)))
+        .with(Fixed(described("gap", &["gap"]), gap, (1e-4, 20)))
+        .and_then(|registry| {
+            registry.with(Fixed(described("pair", &["pair_train", "pair_test"]), pair, (1e-4, 20)))
+        })
         .unwrap();
     let codes = Codes::unlabelled(array![[0.0], [1.0]]).unwrap();
-    let mut report = registry.run::<&str>(&[], &codes, &Options { seed: 7, sampler: None }).unwrap();
+    let mut report = registry.run::<&str>(&[], &codes, &Options { seed: 7, ..Options::default() }).unwrap();
     report.scores[0].seconds = 0.25;
     report.scores[1].seconds = 3.0;
     report
@@ -48,13 +53,13 @@ fn report() -> Report {
 const GAP: &str = concat!(
     r#"{"name":"gap","value":0.1,"parts":{"gap":0.1},"#,
     r#""details":{"information":[[0.5,1e-7],[2.0,null]],"gap_per_factor":[0.2,0.0]},"#,
-    r#""parameters":{"bins":20,"seed":7,"tolerance":0.0001},"seed":7,"seconds":0.25}"#
+    r#""parameters":{"bins":20,"tolerance":0.0001},"seed":7,"seconds":0.25}"#
 );
 
 const PAIR: &str = concat!(
     r#"{"name":"pair","value":null,"parts":{"pair_train":null,"pair_test":0.3333333333333333},"#,
     r#""details":{"information":[[9.0]]},"#,
-    r#""parameters":{"bins":20,"seed":7,"tolerance":0.0001},"seed":7,"seconds":3.0}"#
+    r#""parameters":{"bins":20,"tolerance":0.0001},"seed":7,"seconds":3.0}"#
 );
 
 /// As `scores.json` holds scores.

@@ -72,10 +72,12 @@ fn names_and_keys_that_are_taken_are_refused() {
 #[test]
 fn a_metric_is_replaced_in_its_place() {
     let mut registry = Registry::builtin();
-    registry.replace(Box::new(Mig { parameters: HistogramParameters { bins: 5 } })).unwrap();
+    registry
+        .replace(Box::new(Mig { parameters: HistogramParameters { bins: 5 }, ..Mig::default() }))
+        .unwrap();
     let names = |registry: &Registry| registry.iter().map(|metric| metric.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&registry), names(&Registry::builtin()));
-    assert_eq!(registry.metric("mig").unwrap().parameters(0)["bins"], 5);
+    assert_eq!(registry.values("mig").unwrap()["bins"], 5);
     assert_eq!(
         registry.replace(Box::new(described("migg", "own"))).unwrap_err().to_string(),
         "unknown metric `migg`\nhint: did you mean `mig`?"

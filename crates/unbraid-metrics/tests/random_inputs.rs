@@ -3,7 +3,7 @@
 use crate::synthetic::quick_registry;
 use ndarray::Array2;
 use proptest::prelude::*;
-use unbraid_metrics::{Codes, Options};
+use unbraid_metrics::{Codes, FactorKind, Options};
 
 /// Numbers that repeat, coincide nearly, or differ wildly.
 fn entry() -> impl Strategy<Value = f64> {
@@ -46,12 +46,14 @@ proptest! {
         let codes = Codes::new(part(&codes, &first), labels(&first), part(&codes, &last), labels(&last))
             .and_then(|codes| codes.with_log_variances(part(&log_variances, &first)))
             .and_then(|codes| codes.with_clusters(labels(&first), labels(&last)))
+            .and_then(|codes| codes.with_factor_kinds([FactorKind::Ordered, FactorKind::Categorical].into_iter().take(factors)))
             .unwrap();
         let registry = quick_registry(30, 30);
         for metric in registry.iter() {
             if let Ok(report) = registry.run(&[&metric.name], &codes, &Options::default()) {
                 for (key, value) in report.scores[0].values.numbers() {
-                    prop_assert!(value.is_finite(), "{key} is {value}");
+                    let undefined = report.scores[0].values.why_undefined(key).is_some();
+                    prop_assert!(value.is_finite() != undefined, "{key} is {value}");
                 }
                 for (key, matrix) in report.scores[0].values.matrices() {
                     prop_assert!(matrix.iter().all(|value| value.is_finite()), "{key} is {matrix}");

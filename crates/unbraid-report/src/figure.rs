@@ -48,6 +48,11 @@ impl Figure {
         format!("{}.{extension}", self.name)
     }
 
+    /// Whether it moves.
+    pub(crate) fn is_animation(&self) -> bool {
+        matches!(self.drawing, Drawing::Animation(_))
+    }
+
     /// Writes it into a directory, in place of an earlier one.
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! What all pages share: escaped text, data URIs, and the page around its sections.
 
 use crate::error::Result;
+use crate::live;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::Path;
+use unbraid::data::files::{LONGEST_TABLE, read_text};
 use unbraid::files::{self, Existing};
 
 /// Text that may stand in HTML, SVG or a quoted attribute, whatever it contains.
@@ -31,7 +34,7 @@ pub(crate) fn data_uri(media_type: &str, bytes: &[u8]) -> String {
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
@@ -53,8 +56,8 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"unbraid ";
 /// # Errors
 /// If there is a file that must be kept, or the directory is missing.
 pub fn check_page(path: &Path, existing: Existing) -> Result {
-    files::check_output(path, existing)?;
-    if path.exists() && !std::fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR)) {
+    files::probe_output(path, existing)?;
+    if path.exists() && !read_text(path, LONGEST_TABLE).is_ok_and(|text| text.contains(GENERATOR)) {
         return Err(unbraid::Error::ForeignFile { path: path.to_owned(), expected: "page" }.into());
     }
     Ok(())
@@ -79,14 +82,15 @@ pub(crate) struct Section {
 /// A self-contained page: everything it shows is in it, and its security policy forbids the browser to fetch anything.
 /// Sections without content are left out.
 pub(crate) fn page(title: &str, summary: &str, sections: &[Section]) -> String {
+    let (style, script) = (format!("\n{STYLE}{CHART_STYLE}"), format!("\n{SCRIPT}"));
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src \
-         'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n{GENERATOR}{}\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>\n{STYLE}{CHART_STYLE}</style>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{style}</style>\n\
          </head>\n<body>\n<header>\n<h1>{title}</h1>\n{summary}<nav aria-label=\"Contents\">\n",
+        policy(&[&style, live::STYLE], &[&script, live::SCRIPT]),
         env!("CARGO_PKG_VERSION"),
         title = escape(title),
     );
@@ -103,8 +107,24 @@ pub(crate) fn page(title: &str, summary: &str, sections: &[Section]) -> String {
              {content}</section>"
         );
     }
-    let _ = write!(html, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    let _ = write!(html, "</main>\n<script>{script}</script>\n</body>\n</html>\n");
     html
+}
+
+/// The page's security policy: no script and no style sheet but our own, which the browser knows by their hashes, and
+/// nothing from anywhere else. Single elements may have a style of their own (colours of curves), which cannot fetch or run
+/// anything.
+fn policy(styles: &[&str], scripts: &[&str]) -> String {
+    let hashes = |texts: &[&str]| {
+        let hash = |text: &&str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
+        texts.iter().map(hash).collect::<Vec<_>>().join(" ")
+    };
+    format!(
+        "default-src 'none'; img-src data:; script-src {}; style-src-elem {}; style-src-attr 'unsafe-inline'; base-uri \
+         'none'; form-action 'none'",
+        hashes(scripts),
+        hashes(styles)
+    )
 }
 
 #[cfg(test)]
@@ -145,6 +165,25 @@ mod tests {
         std::fs::write(&path, page("a", "", &[])).unwrap();
         check_page(&path, Existing::Replace).unwrap();
         assert_eq!(message(Existing::Keep), format!("{}: the file exists", path.display()));
+    }
+
+    /// The hashes are those that `openssl dgst -sha256 -binary | base64` gives for a script and a style sheet.
+    #[test]
+    fn only_our_own_script_may_run() {
+        assert_eq!(
+            policy(&["a{}"], &["alert(1)"]),
+            "default-src 'none'; img-src data:; script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='; \
+             style-src-elem 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+        );
+        let page = page("a", "", &[]);
+        assert!(!page.contains("script-src 'unsafe-inline'"));
+        let between = |open: &str, close: &str| {
+            let start = page.find(open).unwrap() + open.len();
+            page[start..start + page[start..].find(close).unwrap()].to_owned()
+        };
+        let (style, script) = (between("<style>", "</style>"), between("<script>", "</script>"));
+        let policy = policy(&[&style, live::STYLE], &[&script, live::SCRIPT]);
+        assert!(page.contains(&policy));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod figure;
 mod font;
 mod html;
 mod labels;
+mod live;
 mod numbers;
 mod picture;
 mod run_report;
@@ -18,7 +19,7 @@ mod testing;
 // Pages.
 pub use comparison::{ComparedNumber, Comparison};
 pub use html::check_page;
-pub use run_report::{HtmlReport, write_run_report};
+pub use run_report::{HtmlReport, write_run_report, write_run_report_with};
 pub use study::page::{study_page, write_study_report};
 
 // Pictures of images, as PNG and GIF.
@@ -27,6 +28,7 @@ pub use picture::contact_sheet::{SheetOptions, draw_data_set};
 pub use picture::gallery::{Gallery, ImageRow};
 pub use picture::image_output::ImageOutput;
 pub use picture::picture_file::PictureFile;
+pub use picture::prior::draw_priors;
 
 // Drawing by hand.
 pub use colour::{Colour, FAINT_INK, INK};

@@ -17,8 +17,11 @@ pub fn thousands(number: usize) -> String {
     text
 }
 
-/// A number with about four digits: 0.0123, 12.34, 1234, 1.23e7.
+/// A number with about four digits: 0.0123, 12.34, 1234, 1.23e7. A score that is undefined is no number.
 pub(crate) fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "n/a".to_owned();
+    }
     if !value.is_finite() {
         return value.to_string();
     }

@@ -5,7 +5,7 @@ use crate::manifest::Entry;
 use crate::plan::{Plan, RunProgress};
 use std::time::{Duration, Instant};
 use toml::Table;
-use unbraid::config::{Config, ObjectiveConfig, PriorConfig};
+use unbraid::config::{Config, PriorConfig};
 use unbraid::data::DataSet;
 use unbraid::data::progress::Progress;
 use unbraid::train::{Trainer, cost};
@@ -142,7 +142,12 @@ fn is_like(last: Option<&(&Entry, bool)>, entry: &Entry) -> bool {
 fn structure(config: &Config) -> String {
     let mut objective = Table::try_from(&config.objective).unwrap_or_default();
     for (key, _) in config.objective.schedules() {
-        objective.remove(key);
+        objective.remove(&key);
+    }
+    let terms = objective.get_mut("terms").and_then(toml::Value::as_array_mut);
+    for term in terms.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
+        term.remove("weight");
+        term.remove("capacity");
     }
     let mut model = Table::try_from(&config.model).unwrap_or_default();
     model.insert("prior".to_owned(), config.model.prior.name().into());
@@ -150,8 +155,8 @@ fn structure(config: &Config) -> String {
 }
 
 fn step(config: &Config, data: &dyn DataSet, share: Duration) -> StepTime {
-    if matches!(config.objective, ObjectiveConfig::Pca { .. }) {
-        return StepTime::Unknown("principal components are fitted at once".to_owned());
+    if config.objective.closed_form().is_some() {
+        return StepTime::Unknown("linear components are fitted at once".to_owned());
     }
     if share.is_zero() {
         return StepTime::Unknown("there was no time for it".to_owned());

@@ -120,7 +120,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A file of tasks has no task of this number.
-    #[error("{}: found {tasks} tasks, none with the number {task}", path.display())]
+    #[error("{}: no task {task}; found {tasks} tasks, numbered from 0", path.display())]
     NoSuchTask {
         /// The file.
         path: PathBuf,
@@ -175,8 +175,8 @@ pub enum Error {
     },
     /// Fewer tasks may run at the same time than there are job arrays.
     #[error(
-        "limit of simultaneous tasks: found {limit}, expected at least {arrays}: {tasks} tasks need {arrays} arrays of at \
-         most {most}, and each runs at least one at a time"
+        "limit of simultaneous tasks: found {limit}, expected at least {arrays}, since {tasks} tasks need {arrays} arrays of \
+         at most {most} tasks, and each array runs at least one at a time"
     )]
     ArrayLimit {
         /// How many may run.
@@ -206,7 +206,7 @@ pub enum Error {
         message: String,
     },
     /// Some job arrays were submitted, and then one was not.
-    #[error("only {submitted} of {arrays} arrays are submitted")]
+    #[error("only {submitted} of {arrays} arrays submitted")]
     PartlySubmitted {
         /// How many were submitted.
         submitted: usize,
@@ -271,7 +271,7 @@ pub enum ManifestError {
         expected: usize,
     },
     /// Its name is no name of a directory.
-    #[error("`{name}` cannot be the name of a run")]
+    #[error("`{}` cannot be the name of a run", name.escape_debug())]
     Name {
         /// The name.
         name: String,

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use unbraid::config::Config;
+use unbraid::data::files::{LONGEST_TABLE, read_text};
 use unbraid::files::{self, Existing};
 
 /// One run of a study, one line of the file.
@@ -49,7 +50,7 @@ impl Manifest {
     /// # Errors
     /// If it cannot be read, or a line is no entry, out of order, or the second of its name. The message names the line.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(unbraid::Error::io(path, "read it"))?;
+        let text = read_text(path, LONGEST_TABLE).map_err(unbraid::Error::io(path, "read it"))?;
         let mut names = BTreeSet::new();
         let mut entries: Vec<Entry> = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -60,7 +61,9 @@ impl Manifest {
                 return Err(wrong(ManifestError::Number { found: entry.number, expected: number }));
             }
             // The name becomes a path.
-            if entry.name.is_empty() || entry.name.starts_with('.') || entry.name.contains(['/', '\\']) {
+            let is_path = entry.name.starts_with('.') || entry.name.contains(['/', '\\']);
+            // And a word of a command line, which must stay one line.
+            if entry.name.is_empty() || is_path || entry.name.contains(char::is_control) {
                 return Err(wrong(ManifestError::Name { name: entry.name }));
             }
             if !names.insert(entry.name.clone()) {
@@ -116,6 +119,8 @@ mod tests {
             (entry(2, "b"), "found the run number 2, expected 1"),
             (entry(1, "a"), "found the name `a` twice"),
             (entry(1, "../b"), "`../b` cannot be the name of a run"),
+            (entry(1, "b\nrm -rf ~ #"), "`b\\nrm -rf ~ #` cannot be the name of a run"),
+            (entry(1, "\u{1b}[2J"), "`\\u{1b}[2J` cannot be the name of a run"),
         ] {
             Manifest { entries: vec![entry(0, "a"), second] }.write(&path).unwrap();
             assert_eq!(message(), expected(problem));

@@ -49,14 +49,18 @@ pub static STUDIES: &[StudyPreset] = &[
     study!("dlib", "Hartmann; Locatello et al. 2019", "Table 1: six methods on six data sets"),
     study!("jointvae", "Dupont 2018", "section 4: JointVAE and beta-VAE on MNIST"),
     study!("kumar", "Kumar et al. 2018", "Figure 1: beta-VAE and DIP-VAE on dSprites"),
+    study!("kumar-celeba", "Kumar et al. 2018", "Figure 2: beta-VAE and DIP-VAE on CelebA"),
     study!("mathieu", "Mathieu et al. 2019", "Figure 2: priors on dSprites"),
     study!("mathieu-clustering", "Mathieu et al. 2019", "Figure 3: alpha and beta, mixture prior"),
-    study!("mathieu-sparsity", "Mathieu et al. 2019", "Figure 4: sparse prior on CelebA"),
+    study!("mathieu-sparsity", "Mathieu et al. 2019", "Figure 4: sparse prior, alpha and beta"),
     study!("thesis", "Mushom 2020", "Table 5.4: four methods on dSprites"),
 ];
 
 /// The name of a template for a study of one's own.
 pub const EMPTY: &str = "empty";
+
+/// The name of a study that consists of imported tables.
+pub const IMPORTED: &str = "imported";
 
 impl StudyPreset {
     /// The text of its `study.toml`.
@@ -84,9 +88,12 @@ pub fn text(name: &str, scale: PresetScale) -> Result<&'static str> {
     if name == EMPTY {
         return Ok(include_str!("presets/empty.toml"));
     }
+    if name == IMPORTED {
+        return Ok(include_str!("presets/imported.toml"));
+    }
     let found = STUDIES.iter().find(|study| study.name == name).map(|study| study.text(scale));
     found.ok_or_else(|| {
-        let names = STUDIES.iter().map(|study| study.name).chain([EMPTY]);
+        let names = STUDIES.iter().map(|study| study.name).chain([EMPTY, IMPORTED]);
         Error::UnknownPreset { name: name.to_owned(), suggestion: nearest(name, names) }
     })
 }
@@ -128,10 +135,11 @@ mod tests {
             ("burgess", 5, 5 * 3),
             ("dlib", 6 * 6 * 6 * 50, 6 * 2 * 3),
             ("jointvae", (3 + 5) * 10, (2 + 2) * 3),
-            ("kumar", 12 + 8 + 8, (4 + 3 + 3) * 3),
+            ("kumar", 13 + 8 + 8, (4 + 3 + 3) * 3),
+            ("kumar-celeba", 12 + 8 + 9, (3 + 2 + 2) * 3),
             ("mathieu", 4 * 6 * 100, 4 * 2 * 4),
             ("mathieu-clustering", 5 * 5 * 3, 3 * 3),
-            ("mathieu-sparsity", 2 * 6 * 3, 2 * 3 * 3),
+            ("mathieu-sparsity", 2 * (6 + 4) * 3, 2 * (3 + 2) * 3),
             ("thesis", (4 + 5 + 4 + 4) * 10, 4 * 3 * 3),
         ] {
             let study = STUDIES.iter().find(|study| study.name == name).unwrap();
@@ -142,6 +150,89 @@ mod tests {
         }
         assert!(STUDIES.iter().map(|study| study.name).is_sorted());
         assert_eq!(entries(text(EMPTY, PresetScale::Full).unwrap()).len(), 4 * 3);
+        assert!(entries(text(IMPORTED, PresetScale::Full).unwrap()).is_empty());
+    }
+
+    /// The values of one key over the runs of a method with the first seed, in the order of the runs.
+    fn values(runs: &[Entry], method: &str, key: &str) -> Vec<f64> {
+        let mut found: Vec<f64> = Vec::new();
+        for run in runs.iter().filter(|run| run.method() == method) {
+            let value = run.settings[key].as_f64().unwrap();
+            if !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    }
+
+    /// Study, method, key, values and seeds: typed from the papers, not from the files.
+    #[rustfmt::skip] // To be read as a table.
+    const PRINTED: &[(&str, &str, &str, &[f64], usize)] = &[
+        // Hartmann, Table 1; 50 seeds.
+        ("dlib", "beta-vae", "objective.beta", &[1.0, 2.0, 4.0, 6.0, 8.0, 16.0], 50),
+        ("dlib", "annealed-vae", "objective.capacity.to", &[5.0, 10.0, 25.0, 50.0, 75.0, 100.0], 50),
+        ("dlib", "factor-vae", "objective.gamma", &[10.0, 20.0, 30.0, 40.0, 50.0, 100.0], 50),
+        ("dlib", "dip-vae-i", "objective.lambda_od", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0], 50),
+        ("dlib", "dip-vae-i", "objective.lambda_d", &[10.0, 20.0, 50.0, 100.0, 200.0, 500.0], 50),
+        ("dlib", "dip-vae-ii", "objective.lambda_od", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0], 50),
+        ("dlib", "dip-vae-ii", "objective.lambda_d", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0], 50),
+        ("dlib", "beta-tcvae", "objective.beta", &[1.0, 2.0, 4.0, 6.0, 8.0, 10.0], 50),
+        // Kumar et al. 2018, section 4, "Hyperparameters", and beta = 60 of Table 1.
+        ("kumar", "beta-vae", "objective.beta", &[1.0, 2.0, 4.0, 8.0, 16.0, 25.0, 32.0, 60.0, 64.0, 100.0, 128.0, 200.0, 256.0], 1),
+        ("kumar", "dip-vae-i", "objective.lambda_od", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 500.0], 1),
+        ("kumar", "dip-vae-i", "objective.lambda_d", &[10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 5000.0], 1),
+        ("kumar", "dip-vae-ii", "objective.lambda_od", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 500.0], 1),
+        ("kumar", "dip-vae-ii", "objective.lambda_d", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 500.0], 1),
+        // The same for CelebA: lambda_d = 50 lambda_od (I), lambda_od = 2 lambda_d (II), and lambda_od = 80 of Table 1.
+        ("kumar-celeba", "beta-vae", "objective.beta", &[1.0, 2.0, 4.0, 8.0, 16.0, 25.0, 32.0, 64.0, 100.0, 128.0, 200.0, 256.0], 1),
+        ("kumar-celeba", "dip-vae-i", "objective.lambda_od", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 500.0], 1),
+        ("kumar-celeba", "dip-vae-i", "objective.lambda_d", &[50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 25000.0], 1),
+        ("kumar-celeba", "dip-vae-ii", "objective.lambda_od", &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 80.0, 100.0, 500.0], 1),
+        ("kumar-celeba", "dip-vae-ii", "objective.lambda_d", &[0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 40.0, 50.0, 250.0], 1),
+        // Mathieu et al. 2019: 100 networks a point (Figure 2), nu of Figure 5 among ours, gamma of section 6.3.
+        ("mathieu-sparsity", "alpha", "model.prior.gamma", &[0.0, 0.9], 3),
+        ("mathieu-sparsity", "beta", "model.prior.gamma", &[0.0, 0.9], 3),
+        // Mushom 2020, Table 5.4, ten seeds; lambda of beta-TCVAE beside a KL divergence that contains TC once: 1 + lambda.
+        ("thesis", "beta-vae", "objective.beta", &[1.0, 3.0, 10.0, 30.0], 10),
+        ("thesis", "factor-vae", "objective.gamma", &[5.0, 10.0, 25.0, 50.0, 100.0], 10),
+        ("thesis", "beta-tcvae", "objective.beta", &[1.0 + 1.0, 1.0 + 3.0, 1.0 + 6.0, 1.0 + 10.0], 10),
+        ("thesis", "dip-vae", "objective.lambda_od", &[1.0, 3.0, 10.0, 30.0], 10),
+        ("thesis", "dip-vae", "objective.lambda_d", &[1.0, 3.0, 10.0, 30.0], 10),
+    ];
+
+    #[test]
+    fn full_studies_have_the_values_of_the_papers() {
+        for (study, method, key, expected, seeds) in PRINTED {
+            let runs = entries(text(study, PresetScale::Full).unwrap());
+            assert_eq!(values(&runs, method, key), *expected, "{study}: {method}: {key}");
+            let seed = |run: &Entry| run.settings["seed"].as_u64();
+            let found: BTreeSet<_> = runs.iter().filter(|run| run.method() == *method).map(seed).collect();
+            assert_eq!(found.len(), *seeds, "{study}: {method}");
+        }
+        // Section 6.1 and Figures 2 and 5 of Mathieu et al.
+        let runs = entries(text("mathieu", PresetScale::Full).unwrap());
+        let nu = values(&runs, "student-t", "model.prior.degrees_of_freedom");
+        assert!([3.0, 5.0, 100.0].iter().all(|printed| nu.contains(printed)), "{nu:?}");
+        assert_eq!(runs.iter().filter(|run| run.method() == "isotropic").count(), 6 * 100);
+    }
+
+    /// Section 6.3 compares increasing alpha, at beta = 1, with increasing beta; no point is trained twice.
+    #[test]
+    fn sparsity_is_studied_against_alpha_and_against_beta() {
+        for scale in [PresetScale::Full, PresetScale::Small] {
+            let runs = entries(text("mathieu-sparsity", scale).unwrap());
+            let constant =
+                |run: &Entry, key: &str| -> f64 { run.configuration.values()[key].parse().unwrap() };
+            for run in &runs {
+                let (alpha, beta) = (constant(run, "objective.alpha"), constant(run, "objective.beta"));
+                match run.method() {
+                    "alpha" => assert_eq!(beta, 1.0),
+                    "beta" => assert!(alpha == 0.0 && beta > 1.0),
+                    other => panic!("{other}"),
+                }
+            }
+            assert!(values(&runs, "beta", "objective.beta").len() > 1);
+        }
     }
 
     #[test]
@@ -177,7 +268,7 @@ mod tests {
     #[test]
     fn every_file_is_listed() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/presets");
-        assert_eq!(std::fs::read_dir(directory).unwrap().count(), 2 * STUDIES.len() + 1);
+        assert_eq!(std::fs::read_dir(directory).unwrap().count(), 2 * STUDIES.len() + 2);
     }
 
     #[test]
@@ -197,8 +288,10 @@ mod tests {
         ] {
             assert_eq!(unbraid::error_chain(&set(&[assignment]).unwrap_err()), expected);
         }
-        // The message goes on with the first point of the grid, which is the preset's business.
+        // The first point of the grid is the one that is refused.
         let message = unbraid::error_chain(&set(&["training.stepz=3"]).unwrap_err());
-        assert!(message.starts_with("study.toml: ") && message.contains("unknown key `stepz`"), "{message}");
+        let expected = "study.toml: method `beta-vae`, objective.beta = 1: configuration: training: unknown key `stepz`\n\
+                        hint: did you mean `steps`?";
+        assert_eq!(message, expected);
     }
 }

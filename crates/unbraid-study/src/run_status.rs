@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use unbraid::config::{Config, Source};
+use unbraid::data::files::{LONGEST_TEXT, read_text};
 use unbraid::run::{RunPaths, State, Status};
 
 /// How far a run is.
@@ -117,14 +118,14 @@ fn is_complete(run: &RunPaths, wanted: &Config) -> bool {
 /// Whether the run in a directory was trained, and to be scored, as wanted.
 fn is_of(run: &RunPaths, wanted: &Config) -> bool {
     let path = run.config();
-    let Ok(text) = std::fs::read_to_string(&path) else { return false };
+    let Ok(text) = read_text(&path, LONGEST_TEXT) else { return false };
     // Almost always; parsing it takes longer.
     if text == wanted.to_toml() {
         return true;
     }
     Source::parse(&text, &path.display().to_string()).is_ok_and(|found| {
-        let same_metrics = found.evaluation.metrics == wanted.evaluation.metrics;
-        found.fingerprint() == wanted.fingerprint() && (same_metrics || !wanted.evaluation.after_training)
+        let same_scores = found.evaluation.same_scores(&wanted.evaluation);
+        found.fingerprint() == wanted.fingerprint() && (same_scores || !wanted.evaluation.after_training)
     })
 }
 

@@ -8,6 +8,7 @@ use crate::manifest::{Entry, Manifest};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use unbraid::data::files::{LONGEST_TABLE, read_text};
 use unbraid::files::{self, Existing};
 
 /// The names of the runs of each task.
@@ -37,7 +38,7 @@ pub fn write(path: &Path, tasks: &[Vec<String>]) -> Result {
 /// # Errors
 /// If it cannot be read, or a line is no list of names. The message names the line.
 pub fn read(path: &Path) -> Result<Tasks> {
-    let text = std::fs::read_to_string(path).map_err(unbraid::Error::io(path, "read it"))?;
+    let text = read_text(path, LONGEST_TABLE).map_err(unbraid::Error::io(path, "read it"))?;
     let line = |(number, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|source| Error::DamagedTasks {
             path: path.to_owned(),
@@ -104,7 +105,7 @@ mod tests {
         assert_eq!(read_one(&path, 1).unwrap(), tasks[1]);
         assert_eq!(
             read_one(&path, 2).unwrap_err().to_string(),
-            format!("{}: found 2 tasks, none with the number 2", path.display())
+            format!("{}: no task 2; found 2 tasks, numbered from 0", path.display())
         );
         // A queue may still hold tasks of the file that is there.
         assert!(write(&path, &tasks).is_err());

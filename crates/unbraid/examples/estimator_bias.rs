@@ -4,6 +4,7 @@
 //! over 8192 images in batches, as if drawn from 737,280. Run with `cargo run --example estimator_bias`.
 #![allow(clippy::unwrap_used, reason = "an example")]
 
+#[allow(dead_code, reason = "some of it is for tests")]
 #[path = "../tests/library/gaussians.rs"]
 mod gaussians;
 

@@ -21,7 +21,7 @@ impl Term for Sparsity {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        forward.posterior.mean.clone().abs().sum_dim(1).mean()
+        forward.posterior.moments().mean.abs().sum_dim(1).mean()
     }
 }
 

@@ -5,6 +5,14 @@ use burn::tensor::Device as TensorDevice;
 use std::fmt;
 use std::str::FromStr;
 
+/// Checks the environment variables that choose CPU kernels, `UNBRAID_SIMD` and `UNBRAID_CONV`.
+///
+/// # Errors
+/// [`Error::Environment`] if one of them has a value that it cannot have on this machine.
+pub fn check_environment() -> Result<()> {
+    Ok(unbraid_kernels::check_environment()?)
+}
+
 /// A device: the CPU, or a GPU in builds with the cargo feature `cuda` or `wgpu`.
 ///
 /// ```
@@ -97,7 +105,7 @@ fn wgpu(name: &str) -> Result<TensorDevice> {
 
 #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
 fn missing(name: &str, feature: &str) -> Error {
-    let expected = format!("`cpu`: this build is without `cargo build --features {feature}`");
+    let expected = format!("`cpu`, since this build lacks `--features {feature}`");
     Error::argument("device", format!("`{name}`"), expected)
 }
 
@@ -113,7 +121,7 @@ mod tests {
         #[cfg(not(feature = "cuda"))]
         assert_eq!(
             message("cuda:1"),
-            "device: found `cuda:1`, expected `cpu`: this build is without `cargo build --features cuda`"
+            "device: found `cuda:1`, expected `cpu`, since this build lacks `--features cuda`"
         );
     }
 }

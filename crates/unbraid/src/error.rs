@@ -7,23 +7,24 @@ use crate::model::Unit;
 use crate::run::Signal;
 use std::io;
 use std::path::{Path, PathBuf};
+use unbraid_data::memory::Bytes;
 use unbraid_data::{DataError, ImageShape};
 use unbraid_metrics::MetricsError;
 
 /// Result of everything in this crate that can fail.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
-/// A cause of any type, for errors of code that this crate calls but does not know.
+/// A cause of any type, for errors from code that the caller supplies.
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Whose problem an error is.
+/// What kind of error it is, and so what can be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request or its input is wrong. Trying again gives the same error.
     Input,
     /// Something failed at run time: a full disk, a diverging loss.
     Failure,
-    /// The work was asked to stop; what was done is saved.
+    /// The work was asked to stop; everything done so far is saved.
     Interrupted,
 }
 
@@ -34,6 +35,9 @@ pub enum Error {
     /// A data set cannot be opened or read.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// An environment variable that chooses kernels has a wrong value.
+    #[error(transparent)]
+    Environment(#[from] unbraid_kernels::EnvironmentError),
     /// A metric is unknown.
     #[error(transparent)]
     Metric(#[from] MetricsError),
@@ -65,7 +69,7 @@ pub enum Error {
     UnknownPreset {
         /// What was asked for.
         name: String,
-        /// The nearest name, or how to list them.
+        /// The nearest name.
         suggestion: Option<String>,
     },
     /// A key of a configuration is unknown, or its value has the wrong type.
@@ -107,26 +111,36 @@ pub enum Error {
         /// The sizes that fit.
         expected: String,
     },
+    /// A request would take more memory than it may.
+    #[error("{subject}: found a need of at least {}, expected at most {}", Bytes(*needed), Bytes(*limit))]
+    TooLarge {
+        /// What was asked for.
+        subject: String,
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that it may take.
+        limit: u64,
+    },
     /// The prior asks for more principal components than the data has.
     #[error(
-        "model.prior.variances: found data that varies in {found} directions only, expected at least {units}, \
-         the number of continuous units"
+        "model.prior.variances: found data that varies in only {found} directions, expected at least {units}, \
+         as many as the prior takes variances from"
     )]
     TooFewComponents {
         /// Directions in which the data varies.
         found: usize,
-        /// Number of units.
+        /// Directions that are needed.
         units: usize,
     },
-    /// A file of weights is no safetensors file, or a damaged one.
-    #[error("{}: not a whole safetensors file: {reason}", path.display())]
+    /// A weights file is not a safetensors file, or is damaged.
+    #[error("{}: not a complete safetensors file: {reason}", path.display())]
     DamagedWeights {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// Saved tensors are not those of this model.
+    /// Saved tensors do not match those of this model.
     #[error("weights of another model: {tensor}: found {found}, expected {expected}")]
     TensorMismatch {
         /// The tensor.
@@ -137,12 +151,12 @@ pub enum Error {
         expected: String,
     },
 
-    /// A directory is no run.
+    /// A directory is not a run.
     #[error("{}: not a run: {found}", path.display())]
     NotARun {
         /// The directory.
         path: PathBuf,
-        /// What is there instead.
+        /// What was found instead.
         found: &'static str,
     },
     /// A run is being used by another process.
@@ -153,35 +167,41 @@ pub enum Error {
         /// Who uses it.
         user: String,
     },
-    /// A run was to be resumed where there is none.
+    /// There is no run to resume.
     #[error("{}: nothing to resume: there is no run here", path.display())]
     NothingToResume {
         /// The directory.
         path: PathBuf,
     },
-    /// A new run was to be started where there is one.
+    /// A new run was to be started where one exists.
     #[error("{}: there is a run here already ({description})", path.display())]
     RunExists {
         /// The directory.
         path: PathBuf,
-        /// How far that run is.
+        /// How far the existing run is.
         description: String,
     },
-    /// A directory holds other files than those of a run.
-    #[error("{}: the directory is not empty and holds no run; unbraid will not write into it", path.display())]
+    /// A directory contains files that do not belong to a run.
+    #[error("{}: found files that do not belong to a run, expected an empty directory or a run", path.display())]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
-    /// A run was to be resumed with another configuration than its own.
-    #[error("{}: the run has another configuration than the one given: {}", path.display(), differences.join("; "))]
+    /// A directory of a run is elsewhere.
+    #[error("{}: found a symbolic link, expected a directory of the run itself", path.display())]
+    LinkedDirectory {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A run was to be resumed with a different configuration.
+    #[error("{}: the configuration of the run differs from the given one: {}", path.display(), differences.join("; "))]
     ConfigDiffers {
         /// The run.
         path: PathBuf,
         /// The keys that differ, with both values.
         differences: Vec<String>,
     },
-    /// The data of a run is not what it was.
+    /// The data has changed since the run was trained.
     #[error("{}: the data has changed since the run was trained: found SHA-256 {found}, expected {expected}", path.display())]
     DataChanged {
         /// The run.
@@ -191,10 +211,9 @@ pub enum Error {
         /// The hash that the run recorded.
         expected: String,
     },
-    /// A test split was asked for where the run has seen all images.
+    /// A test split was requested of a run that was not trained on the training split.
     #[error(
-        "{}: found a run that was trained on other images than those of `split=train` of its data, expected a run with \
-         data.split=train, which has not seen the test images",
+        "{}: found a run that was not trained on the training split of its data, expected one with data.split=train",
         path.display()
     )]
     NoTestSplit {
@@ -213,15 +232,15 @@ pub enum Error {
     },
     /// A checkpoint was written by another program.
     #[error(
-        "{}: found a safetensors file of another program, expected a checkpoint of unbraid",
+        "{}: found a safetensors file of another program, expected a checkpoint written by unbraid",
         path.display()
     )]
     ForeignCheckpoint {
         /// The file.
         path: PathBuf,
     },
-    /// A checkpoint is not that of the configuration beside it.
-    #[error("{}: the checkpoint belongs to another configuration than the run's config.toml", path.display())]
+    /// A checkpoint does not match the configuration next to it.
+    #[error("{}: found a checkpoint of another configuration, expected that of the run's config.toml", path.display())]
     CheckpointOfOtherConfig {
         /// The file.
         path: PathBuf,
@@ -237,8 +256,8 @@ pub enum Error {
     /// A run cannot be resumed from its checkpoint.
     #[error("cannot resume")]
     Resume(#[source] Box<Error>),
-    /// A log is shorter than its checkpoint says.
-    #[error("{}: found {found} bytes, expected at least {expected}, which its checkpoint counts on", path.display())]
+    /// A log is shorter than its checkpoint recorded.
+    #[error("{}: found {found} bytes, expected at least {expected}, as its checkpoint recorded", path.display())]
     LogTooShort {
         /// The file.
         path: PathBuf,
@@ -248,26 +267,26 @@ pub enum Error {
         expected: String,
     },
 
-    /// A loss is no finite number any more.
-    #[error("step {step}: the term `{term}` is {value}; training cannot go on")]
+    /// A loss is no longer finite.
+    #[error("step {step}: the term `{term}` is {value}; training cannot continue")]
     LossNotFinite {
-        /// The step that gave it.
+        /// The step at which it was computed.
         step: u64,
-        /// Which of the losses.
+        /// The name of the loss.
         term: String,
         /// NaN or an infinity.
         value: f64,
-        /// The last checkpoint and its step, where there is one.
+        /// The last checkpoint and its step, if there is one.
         checkpoint: Option<(PathBuf, u64)>,
     },
-    /// A weight is no finite number any more.
+    /// A weight is no longer finite.
     #[error("step {step}: the weights `{tensor}` are not finite")]
     WeightsNotFinite {
-        /// The step after which.
+        /// The step after which it was found.
         step: u64,
         /// The first such tensor.
         tensor: String,
-        /// The last checkpoint and its step, where there is one.
+        /// The last checkpoint and its step, if there is one.
         checkpoint: Option<(PathBuf, u64)>,
     },
     /// Training was asked to stop. Everything is saved.
@@ -277,7 +296,7 @@ pub enum Error {
         path: PathBuf,
         /// Steps done.
         step: u64,
-        /// By what.
+        /// The signal that asked for it.
         signal: Signal,
     },
     /// A stop was requested in the last step: the run is trained, but not scored.
@@ -285,10 +304,10 @@ pub enum Error {
     InterruptedAfterTraining {
         /// The run.
         path: PathBuf,
-        /// By what.
+        /// The signal that asked for it.
         signal: Signal,
     },
-    /// A run is trained and saved, but what follows training failed.
+    /// A run is trained and saved, but its evaluation or report failed.
     #[error("the run is trained and saved, but its {stage} failed")]
     AfterTraining {
         /// The run.
@@ -299,19 +318,19 @@ pub enum Error {
         source: BoxedError,
     },
 
-    /// Images are not of the size that a run was trained on.
+    /// Images do not have the size that the run was trained on.
     #[error("{subject}: found images of {found}, expected {expected} (height x width x channels), those of {}", run.display())]
     ImageShape {
-        /// Whose images.
+        /// Where the images come from.
         subject: String,
         /// Their size.
         found: ImageShape,
-        /// The size that fits.
+        /// The size that the run takes.
         expected: ImageShape,
         /// The run.
         run: PathBuf,
     },
-    /// A run was trained on something that no image file can hold.
+    /// A run was trained on data that cannot be stored in an image file.
     #[error("{}: was trained on data of {shape}, which no image file can hold", run.display())]
     NotImages {
         /// The run.
@@ -339,6 +358,19 @@ pub enum Error {
         /// The run.
         run: PathBuf,
     },
+    /// A word is neither the number nor the name of a unit.
+    #[error(
+        "unit `{text}`: no such unit; expected its number, as in 3, or category.0 for a categorical unit, or its name{}",
+        names_of(names, run)
+    )]
+    UnknownUnit {
+        /// The word.
+        text: String,
+        /// The names that units of the run have.
+        names: Vec<String>,
+        /// The run.
+        run: PathBuf,
+    },
     /// A categorical unit has no such class.
     #[error("class {class} of {}: no such class; it has {classes}, 0 to {}", Unit::Categorical(*unit), classes - 1)]
     NoSuchClass {
@@ -350,43 +382,43 @@ pub enum Error {
         classes: usize,
     },
 
-    /// A file is there that must not be replaced.
+    /// A file exists and must not be replaced.
     #[error("{}: the file exists", path.display())]
     FileExists {
         /// The file.
         path: PathBuf,
     },
-    /// A directory is where a file should be written.
+    /// The path of an output file is a directory.
     #[error("{}: found a directory, expected a file to write", path.display())]
     IsDirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// A file is to be written into a directory that does not exist.
+    /// The directory of an output file does not exist.
     #[error("{}: its directory does not exist", path.display())]
     NoDirectory {
         /// The file.
         path: PathBuf,
     },
-    /// A file is in the way that unbraid did not write.
+    /// An output file exists that unbraid did not write.
     #[error("{}: found a file that unbraid did not write, expected none or an earlier {expected}", path.display())]
     ForeignFile {
         /// The file.
         path: PathBuf,
-        /// What could have been replaced.
+        /// The kind of file that may be replaced.
         expected: &'static str,
     },
-    /// A file is not what its name says.
+    /// A file does not have the expected content.
     #[error("{}: expected {expected}", path.display())]
     Malformed {
-        /// The file, with a line where that is known.
+        /// The file, with the line if it is known.
         path: PathBuf,
-        /// What should be there.
+        /// The expected content.
         expected: &'static str,
         /// What the parser found.
         source: BoxedError,
     },
-    /// The operating system refused something that a request needs.
+    /// The operating system refused to read, create or remove a file or directory.
     #[error("{}: cannot {action}", path.display())]
     Io {
         /// The file or directory.
@@ -425,7 +457,7 @@ impl std::fmt::Display for AfterTraining {
 }
 
 impl Error {
-    /// Whose problem it is.
+    /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Interrupted { .. } | Self::InterruptedAfterTraining { .. } => ErrorKind::Interrupted,
@@ -435,6 +467,7 @@ impl Error {
             | Self::Write { .. } => ErrorKind::Failure,
             Self::Checkpoint { source, .. } | Self::Resume(source) => source.kind(),
             Self::Data(_)
+            | Self::Environment(_)
             | Self::Metric(_)
             | Self::Scoring { .. }
             | Self::ConfigSyntax { .. }
@@ -444,6 +477,7 @@ impl Error {
             | Self::ConfigValue { .. }
             | Self::Argument { .. }
             | Self::ImageSize { .. }
+            | Self::TooLarge { .. }
             | Self::TooFewComponents { .. }
             | Self::DamagedWeights { .. }
             | Self::TensorMismatch { .. }
@@ -452,6 +486,7 @@ impl Error {
             | Self::NothingToResume { .. }
             | Self::RunExists { .. }
             | Self::NotEmpty { .. }
+            | Self::LinkedDirectory { .. }
             | Self::ConfigDiffers { .. }
             | Self::DataChanged { .. }
             | Self::NoTestSplit { .. }
@@ -463,6 +498,7 @@ impl Error {
             | Self::NotImages { .. }
             | Self::LatentColumns { .. }
             | Self::NoSuchUnit { .. }
+            | Self::UnknownUnit { .. }
             | Self::NoSuchClass { .. }
             | Self::FileExists { .. }
             | Self::IsDirectory { .. }
@@ -483,12 +519,12 @@ impl Error {
         Self::Argument { argument, found: found.to_string(), expected: expected.into() }
     }
 
-    /// Turns an I/O error into one that names the file and the attempt; made for `map_err`.
+    /// Turns an I/O error into one that names the file and the action; for use with `map_err`.
     pub fn io<'a>(path: &'a Path, action: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| Self::Io { path: path.to_owned(), action, source }
     }
 
-    /// Turns an I/O error into one of a file that could not be written; made for `map_err`.
+    /// Turns an I/O error into one that names the file that could not be written; for use with `map_err`.
     pub fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Write { path: path.to_owned(), source }
     }
@@ -501,12 +537,12 @@ fn hint(suggestion: Option<&str>) -> String {
 fn kept_checkpoints(step: Option<u64>, kept: &[u64]) -> String {
     match (step, kept) {
         (None, _) => {
-            "the run has not come to its first checkpoint yet (training.checkpoint_every)".to_owned()
+            "the run has not written its first checkpoint yet (training.checkpoint_every)".to_owned()
         }
-        (Some(_), []) => "none was kept; without a step, the last one is taken".to_owned(),
+        (Some(_), []) => "the run kept only the last one".to_owned(),
         (Some(_), kept) => {
             let kept: Vec<String> = kept.iter().map(u64::to_string).collect();
-            format!("there are those of steps {}", kept.join(", "))
+            format!("the run kept those of steps {}", kept.join(", "))
         }
     }
 }
@@ -519,6 +555,13 @@ fn units_of(unit: Unit, count: usize, run: &Path) -> String {
         _ => format!("{count}, {} to {}", unit.with_number(0), unit.with_number(count - 1)),
     };
     format!("of {kind} units, {} has {there}", run.display())
+}
+
+fn names_of(names: &[String], run: &Path) -> String {
+    match names {
+        [] => format!("; no unit of {} has one yet", run.display()),
+        names => format!("; those of {} are {}", run.display(), names.join(", ")),
+    }
 }
 
 /// The message of an error and of everything that caused it, as the command prints it.
@@ -557,7 +600,7 @@ mod tests {
         let damaged = Error::DamagedWeights { path: path.to_owned(), reason: "it ends early".to_owned() };
         assert_eq!(
             chain(Error::Resume(Box::new(damaged))),
-            "cannot resume: a.toml: not a whole safetensors file: it ends early"
+            "cannot resume: a.toml: not a complete safetensors file: it ends early"
         );
     }
 

@@ -1,12 +1,14 @@
-//! Files that no reader ever sees half of, and that never replace another by accident.
+//! Atomic writes: no reader ever sees half a file, and no file is replaced by accident.
 
 use crate::error::{Error, Result};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
+use unbraid_data::files::{create_temporary, is_temporary, sync_directory, time_in};
 
-/// Whether a file that is already there may be replaced.
+/// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Leave it alone and fail.
@@ -22,7 +24,7 @@ impl Existing {
     }
 }
 
-/// Checks early that an output could be written, before hours of work go into its content.
+/// Checks that an output file can be written, before hours are spent on computing its content.
 ///
 /// # Errors
 /// If the file exists and is to be kept, is a directory, or its directory is missing.
@@ -43,11 +45,10 @@ pub fn check_output(path: &Path, existing: Existing) -> Result {
 /// As [`check_output`], and tries to create a file beside the output.
 ///
 /// # Errors
-/// As [`check_output`], and if the system refuses a new file there.
+/// As [`check_output`], and if the system refuses to create a file there.
 pub fn probe_output(path: &Path, existing: Existing) -> Result {
     check_output(path, existing)?;
-    let temporary = temporary_beside(path);
-    let created = File::create(&temporary).and_then(|_| fs::remove_file(&temporary));
+    let created = create_temporary(path).and_then(|(temporary, _)| fs::remove_file(temporary));
     created.map_err(Error::io(path, "write it"))
 }
 
@@ -66,7 +67,7 @@ impl<E> From<io::Error> for ContentError<E> {
     }
 }
 
-/// A CSV writer fails only where writing does: every record has as many fields as the first.
+/// A CSV writer fails only if writing fails: all records have the same number of fields.
 impl<E> From<csv::Error> for ContentError<E> {
     fn from(error: csv::Error) -> Self {
         Self::Write(match error.into_kind() {
@@ -76,7 +77,7 @@ impl<E> From<csv::Error> for ContentError<E> {
     }
 }
 
-/// As [`write()`], for content that is computed while it is written and may fail for reasons of its own.
+/// As [`write()`], for content that is computed while it is written and may fail for other reasons.
 ///
 /// # Errors
 /// As [`write()`], and the error of `content`.
@@ -98,10 +99,11 @@ pub fn write_computed<E: From<Error>>(
     failed.map_or_else(|| written.map_err(E::from), Err)
 }
 
-/// Writes a file under a temporary name beside it, flushes it to disk, and renames it.
+/// Writes a file under a temporary name beside it, flushes it to disk, and renames it. A symbolic link in its place is
+/// replaced, not followed.
 ///
 /// # Errors
-/// If anything cannot be written; the file that was there before is then still there, and nothing else is left behind.
+/// If anything cannot be written. The earlier file is then unchanged, and no temporary file is left behind.
 pub fn write(
     path: &Path,
     existing: Existing,
@@ -115,40 +117,50 @@ fn write_through_temporary(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let temporary = temporary_beside(path);
+    let (temporary, file) = create_temporary(path)?;
     let written = (|| {
-        let mut file = BufWriter::with_capacity(1 << 16, File::create(&temporary)?);
+        let mut file = BufWriter::with_capacity(1 << 16, file);
         content(&mut file)?;
         file.into_inner()?.sync_all()?;
         fs::rename(&temporary, path)
     })();
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
+    match written {
+        Ok(()) => sync_directory(directory_of(path)),
+        Err(_) => {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+        }
     }
     written
 }
 
-fn temporary_beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}{PARTIAL}", std::process::id()));
-    directory_of(path).join(name)
-}
-
-/// How the name of a file that is being written ends.
-const PARTIAL: &str = ".partial";
-
-/// Whether a file of this name is one that [`write()`] had not finished when its process was killed.
+/// Whether a file of this name is left over from a [`write()`] whose process was killed.
 pub fn is_leftover(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(PARTIAL))
+    is_temporary(name)
 }
 
-/// Removes such files from a directory that nobody else is writing to. Those that cannot be removed do no harm.
+/// Removes such files from a directory that no other process is writing to. Those that cannot be removed do no harm.
 pub fn remove_leftovers(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| is_leftover(&entry.file_name())) {
         let _ = fs::remove_file(entry.path());
+    }
+}
+
+/// Removes such files from a directory that others may be writing to: those that have not changed for a minute.
+pub fn remove_abandoned(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let left: Vec<_> = entries.filter(|entry| is_leftover(&entry.file_name())).collect();
+    if left.is_empty() {
+        return;
+    }
+    let now = time_in(directory);
+    for entry in left {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| now.duration_since(modified).ok());
+        if age.is_some_and(|age| age > Duration::from_secs(60)) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -184,7 +196,8 @@ mod tests {
     fn what_a_killed_process_left_is_removed_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.txt");
-        for name in [temporary_beside(&path), path.clone(), directory.path().join(".hidden")] {
+        create_temporary(&path).unwrap();
+        for name in [path.clone(), directory.path().join(".hidden")] {
             fs::write(name, "x").unwrap();
         }
         remove_leftovers(directory.path());
@@ -192,6 +205,29 @@ mod tests {
             fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, [".hidden", "a.txt"]);
+    }
+
+    #[test]
+    fn what_may_still_be_written_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let (old, file) = create_temporary(&directory.path().join("a.svg")).unwrap();
+        file.set_modified(std::time::SystemTime::now() - Duration::from_secs(90)).unwrap();
+        let (new, _) = create_temporary(&directory.path().join("a.svg")).unwrap();
+        remove_abandoned(directory.path());
+        assert!(!old.exists() && new.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_what_it_points_to_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let (secret, path) = (directory.path().join("secret"), directory.path().join("a.txt"));
+        fs::write(&secret, "precious").unwrap();
+        std::os::unix::fs::symlink(&secret, &path).unwrap();
+        write(&path, Existing::Replace, |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "precious");
+        assert!(!path.is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub mod train;
 
 pub use burn;
 pub use config::Config;
-pub use device::Device;
+pub use device::{Device, check_environment};
 pub use error::{AfterTraining, BoxedError, Error, ErrorKind, Result, error_chain};
 pub use ndarray;
 pub use observer::{Encoding, Observer, TrainingStart};

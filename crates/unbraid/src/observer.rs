@@ -1,4 +1,4 @@
-//! How long work reports progress; the library itself never prints.
+//! Progress of long work: the library itself never prints.
 
 use crate::train::Row;
 use std::path::Path;
@@ -6,8 +6,8 @@ use unbraid_data::ImageShape;
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_metrics::Report;
 
-/// Receives the events of a run that is trained, scored and reported. Every method has a default that does nothing;
-/// [`Silent`] ignores them all.
+/// Receives the events of a run while it is trained, scored and reported. Every method does nothing by default;
+/// [`Silent`] ignores all events.
 pub trait Observer: Progress {
     /// Training starts or resumes.
     fn training_started(&self, _training: &TrainingStart<'_>) {}
@@ -21,10 +21,13 @@ pub trait Observer: Progress {
     /// Training has stopped, whether it is complete or not.
     fn training_stopped(&self) {}
 
+    /// Training ended after `step`, since the loss on images that are held out has not improved after `best_step`.
+    fn stopped_early(&self, _step: u64, _best_step: u64) {}
+
     /// All steps are done; `row` has the last losses.
     fn trained(&self, _run: &Path, _steps: u64, _row: Option<&Row>) {}
 
-    /// The run had been trained before.
+    /// The run was already trained.
     fn already_trained(&self, _run: &Path, _step: u64) {}
 
     /// The run is about to be scored.
@@ -33,13 +36,16 @@ pub trait Observer: Progress {
     /// The images that the scores need are encoded.
     fn encoded(&self, _encoding: &Encoding<'_>) {}
 
+    /// Of the scores of an earlier evaluation this many are kept, and this many were computed anew or for the first time.
+    fn kept(&self, _run: &Path, _kept: usize, _computed: usize) {}
+
     /// The scores are written.
     fn scored(&self, _scores: &Report) {}
 
     /// The report is written.
     fn reported(&self, _page: &Path) {}
 
-    /// Something failed after something else had failed, whose error is the one returned.
+    /// A second failure, after the one whose error is returned.
     fn also_failed(&self, _error: &(dyn std::error::Error + 'static)) {}
 }
 
@@ -58,9 +64,9 @@ pub struct TrainingStart<'a> {
     pub dataset_len: usize,
     /// Their size.
     pub image_shape: ImageShape,
-    /// Steps done before.
+    /// Steps that were done before.
     pub step: u64,
-    /// Steps in all.
+    /// Total number of steps.
     pub steps: u64,
 }
 
@@ -75,6 +81,6 @@ pub struct Encoding<'a> {
     pub seconds: f64,
     /// Training steps of the weights.
     pub step: u64,
-    /// The earlier evaluation that is replaced.
+    /// The earlier evaluation that is replaced, if any.
     pub replaces: Option<&'a crate::evaluate::About>,
 }

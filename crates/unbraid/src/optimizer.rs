@@ -1,4 +1,4 @@
-//! Adam on a list of parameters, with its state in plain vectors. Depends on the model's parameters only, so that a
+//! Adam on a list of parameters, with its state in plain vectors. It depends only on the model's parameters, so that a
 //! term of an objective can have an optimiser of its own.
 
 use crate::config::OptimizerConfig;
@@ -8,7 +8,7 @@ use burn::tensor::Gradients;
 use rayon::prelude::*;
 use unbraid_kernels::{AdamStep, adam_step};
 
-/// Values that one task updates; a multiple of every vector width, so that the cut changes no bit.
+/// Values updated by one task: a multiple of every vector width, so that splitting the work does not change the result.
 const CHUNK: usize = 1 << 15;
 
 /// The optimiser.
@@ -39,7 +39,7 @@ impl Adam {
         Self { config: config.clone(), moments: moments.collect(), steps: 0 }
     }
 
-    /// Moves every parameter that has a gradient: Kingma & Ba 2015, Algorithm 1, in PyTorch's form.
+    /// Updates every parameter that has a gradient: Kingma & Ba 2015, Algorithm 1, in PyTorch's form.
     pub(crate) fn step(&mut self, parameters: Vec<&mut dyn NamedParameter>, gradients: &mut Gradients) {
         self.steps += 1;
         let settings = AdamStep {
@@ -84,7 +84,7 @@ impl Adam {
         state
     }
 
-    /// Takes its own part out of a saved state and gives back the rest.
+    /// Restores its own part of a saved state and returns the rest.
     ///
     /// # Errors
     /// If it belongs to another model or another kind of Adam.
@@ -127,7 +127,7 @@ impl Moments {
     }
 }
 
-/// Scales the whole gradient down to the norm `limit` if it is longer (Pascanu et al. 2013), as PyTorch's
+/// Scales the whole gradient down to the norm `limit` if it is longer (Pascanu et al. 2013), like PyTorch's
 /// `clip_grad_norm_`.
 fn clip(slopes: &mut [Option<Vec<f32>>], limit: f64) {
     let values = || slopes.iter().flatten().flatten();

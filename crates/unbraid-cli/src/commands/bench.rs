@@ -3,7 +3,7 @@
 use super::configuration::{Compute, ComputeArgs, ConfigArgs};
 use crate::error::Outcome;
 use crate::format::print;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, duration};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub(crate) struct BenchArgs {
     json: bool,
 }
 
-/// The preset that is measured unless another is asked for. `default` may change with what is learned of methods; numbers
+/// What is measured if nothing is asked for; otherwise what `train` would do with the same options. `default` may change with what is learned of methods; numbers
 /// of two machines or two versions should stay comparable.
 const YARDSTICK: &str = "shapes/beta-vae";
 
@@ -48,7 +48,7 @@ struct Cost {
 /// # Errors
 /// If the configuration is wrong or the data cannot be read.
 pub(crate) fn run(args: &BenchArgs) -> Outcome {
-    let config = args.config.resolve_over(YARDSTICK)?;
+    let config = args.config.resolve_or(YARDSTICK)?;
     let compute = args.compute.prepare()?;
     let data = unbraid::data::open(&config.data, &Terminal::new(false))?;
     config.check_against(data.as_ref())?;
@@ -117,13 +117,4 @@ fn as_text(cost: &Cost, compute: &Compute, config: &Config, data: &dyn DataSet) 
         let _ = writeln!(text, "{name:12} {value}");
     }
     text
-}
-
-/// A duration in words.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
-        seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
-        seconds => format!("{:.1} hours", seconds / 3600.0),
-    }
 }

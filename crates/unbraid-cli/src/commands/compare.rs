@@ -17,12 +17,16 @@ pub(crate) struct CompareArgs {
     /// Run directories
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// Also write a page with tables, curves and traversals
+    /// Also write a page with tables, curves, traversals, and models that move together
     #[arg(short, long, value_name = "FILE.html")]
     out: Option<PathBuf>,
     /// Overwrite an existing page
     #[arg(long, requires = "out")]
     overwrite: bool,
+    /// Leave the models out of the page if their weights take more than this (default: 8 for each run)
+    #[arg(long, value_name = "MB", requires = "out", value_parser = super::report::megabytes)]
+    #[arg(allow_negative_numbers = true)]
+    model_limit: Option<f64>,
     /// Output format (default: table on a terminal, csv elsewhere)
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
@@ -47,7 +51,10 @@ pub(crate) fn run(args: &CompareArgs) -> Outcome {
     let comparison = Comparison::new(&runs)?;
     if let Some(out) = &args.out {
         let terminal = Terminal::new(args.quiet);
-        compute.run(|| comparison.write_page(out, existing, &terminal))?;
+        compute.run(|| match args.model_limit {
+            Some(limit) => comparison.write_page_with(out, existing, limit, &terminal),
+            None => comparison.write_page(out, existing, &terminal),
+        })?;
         terminal.log(&format!("wrote {}", out.display()));
     }
     let piped = if std::io::stdout().is_terminal() { TableFormat::Table } else { TableFormat::Csv };

@@ -5,18 +5,32 @@ use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use unbraid::config::{Config, Source};
+use unbraid::data::DataSpec;
 use unbraid::run::OpenOptions;
 use unbraid::{Device, Run};
 
 /// Which configuration; later ones override earlier ones.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArgs {
-    /// Start from a preset of `unbraid presets`
+    /// What to train on: a folder of pictures, a file, or a name from `unbraid data list` with options as in
+    /// `shapes(positions=16)`
+    #[arg(value_name = "DATA")]
+    data: Option<DataSpec>,
+    /// Start from a preset of `unbraid presets` (default: one that suits the data)
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Read a configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Number of training steps (training.steps)
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+    /// Images per step (training.batch_size)
+    #[arg(long, value_name = "N")]
+    batch_size: Option<u64>,
+    /// Seed of all random numbers (seed)
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Set one key, as in `objective.beta=6`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -24,7 +38,15 @@ pub(crate) struct ConfigArgs {
 
 impl ConfigArgs {
     fn source(&self) -> Source {
-        Source { preset: self.preset.clone(), file: self.config.clone(), assignments: self.set.clone() }
+        let numbers =
+            [("training.steps", self.steps), ("training.batch_size", self.batch_size), ("seed", self.seed)];
+        let numbers = numbers.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+        Source {
+            preset: self.preset.clone(),
+            file: self.config.clone(),
+            data: self.data.clone(),
+            assignments: numbers.chain(self.set.iter().cloned()).collect(),
+        }
     }
 
     /// Whether none was given.
@@ -32,13 +54,9 @@ impl ConfigArgs {
         self.source().is_empty()
     }
 
-    /// The checked configuration, on top of another preset than `default` if none was asked for.
-    pub(super) fn resolve_over(&self, preset: &str) -> Outcome<Config> {
-        let mut source = self.source();
-        if source.file.is_none() {
-            source.preset.get_or_insert_with(|| preset.to_owned());
-        }
-        Ok(source.resolve()?)
+    /// The checked configuration; that of `preset` if nothing was asked for.
+    pub(super) fn resolve_or(&self, preset: &str) -> Outcome<Config> {
+        if self.is_empty() { Ok(Source::preset(preset).resolve()?) } else { self.resolve() }
     }
 
     /// The checked configuration.

@@ -15,11 +15,12 @@ Example: unbraid decode runs/photos codes.csv -o decoded/
 
 Codes are a table of `unbraid encode`, perhaps changed: of a CSV the columns
 mean_0, ... and category_0, ..., of an .npz the arrays `codes` and
-`categories`. The output is a sheet (.png), arrays (.npz) or a directory.")]
+`categories`, of a .json the same as lists of rows, as report.html copies them.
+The output is a sheet (.png), arrays (.npz) or a directory.")]
 pub(crate) struct DecodeArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Codes as .csv or .npz
+    /// Codes as .csv, .npz or .json
     #[arg(value_name = "CODES")]
     codes: PathBuf,
     /// A sheet (.png), arrays (.npz), or a directory of PNG files

@@ -4,7 +4,7 @@ use super::model::{ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;
 use clap::Args;
 use std::path::PathBuf;
-use unbraid::inference::Assignment;
+use unbraid::inference::NamedAssignment;
 use unbraid_report::ImageRow;
 use unbraid_report::PictureFile;
 
@@ -19,12 +19,12 @@ The image is encoded, the units are set, and the result is decoded (Dupont
 pub(crate) struct EditArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// A PNG or JPEG file of any size, cropped and resized to the run's
+    /// An image file of any size, cropped and resized to the run's
     #[arg(long, value_name = "FILE")]
     image: PathBuf,
-    /// Set a unit, as in `3=1.5` or `category.0=4`; may be repeated
+    /// Set a unit by its number or name, as in `3=1.5` or `category.0=4`; may be repeated
     #[arg(long, value_name = "UNIT=VALUE", required = true)]
-    set: Vec<Assignment>,
+    set: Vec<NamedAssignment>,
     /// Draw the original and its reconstruction beside the result
     #[arg(long)]
     compare: bool,
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &EditArgs) -> Outcome {
     let file = PictureFile::still(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let image = run.read_image(&args.image)?;
-        let edited = run.edit(&image, &args.set)?;
+        let assignments = args.set.iter().map(|set| run.assignment(set)).collect::<Result<Vec<_>, _>>()?;
+        let edited = run.edit(&image, &assignments)?;
         if args.compare {
             let reconstruction = run.reconstruct(&image)?;
             let rows = vec![

@@ -8,10 +8,12 @@ use crate::terminal::{QuietScores, Terminal};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use unbraid::config::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES};
 use unbraid::evaluate::{
-    Representation, Settings, Source, check_outputs, codes_file, evaluate_and_write, score,
+    Earlier, Representation, Settings, Source, check_outputs, codes_file, evaluate_and_write, score,
 };
-use unbraid::metrics::{Options, Report, registry};
+use unbraid::metrics::registry::{self, DEFAULT};
+use unbraid::metrics::{Options, Report};
 use unbraid::run::RunData;
 
 /// What counts as the code of an image.
@@ -42,18 +44,31 @@ pub(crate) struct EvaluateArgs {
     /// `factors`
     #[arg(long, value_name = "FILE.npz")]
     codes: Option<PathBuf>,
-    /// Metrics to compute, separated by commas (default: those of the run's configuration, or all that apply)
+    /// Metrics to compute, separated by commas; `default` stands for all that apply (default: those of the run's
+    /// configuration, or all that apply)
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     metrics: Vec<String>,
+    /// Set an option of a metric, as in `sap.predictor=threshold`, or `split`; may be repeated. `unbraid metrics` lists options
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Number of training points (default 10000); there are half as many test points
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     samples: Option<usize>,
-    /// Take test points from images that the run was not trained on, `split=test` of its data
+    /// Score the run on images that it was not trained on, `split=test` of its data (evaluation.split = "test")
     #[arg(long, conflicts_with = "codes")]
     test_split: bool,
+    /// Discard earlier scores, also those that are not asked for, and compute again
+    #[arg(long, conflicts_with = "codes")]
+    recompute: bool,
+    /// Leave out the scores of shuffled factors, which show what each score is by chance
+    #[arg(long)]
+    no_chance: bool,
+    /// Draw the points N times with replacement, and give the interval that holds 95 % of each score
+    #[arg(long, value_name = "N")]
+    bootstrap: Option<usize>,
     /// Representation that is scored (default: mean)
     #[arg(long, value_enum, conflicts_with = "codes")]
     representation: Option<RepresentationArg>,
@@ -76,12 +91,15 @@ pub(crate) struct EvaluateArgs {
 /// The fewest training points: a test sample has half as many, and needs two.
 const FEWEST_SAMPLES: usize = 4;
 
+/// The most: ten thousand times what the papers draw.
+const MOST_SAMPLES: usize = 100_000_000;
+
 /// Computes and prints scores.
 ///
 /// # Errors
 /// If the run, the file or a metric's name is wrong, or a score cannot be computed from these codes.
 pub(crate) fn run(args: &EvaluateArgs) -> Outcome {
-    for name in &args.metrics {
+    for name in args.metrics.iter().filter(|name| *name != DEFAULT) {
         registry::find(name)?;
     }
     let compute = args.compute.prepare()?;
@@ -98,32 +116,75 @@ pub(crate) fn run(args: &EvaluateArgs) -> Outcome {
 }
 
 fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
+    let config = asked_for(&EvaluationConfig::default(), args)?;
+    if config.split != EvaluationConfig::default().split {
+        return Err(usage("--set split: expected a run directory, since codes have no images"));
+    }
     let codes = codes_file::read(path)?;
-    let options = Options { seed: args.seed, sampler: None };
-    score(&args.metrics, &codes, &options, &Terminal::new(args.quiet))
+    let options =
+        Options { seed: args.seed, sampler: None, chance: config.chance, resamples: config.bootstrap };
+    score(&config.registry()?, &config.metrics, &codes, &options, &Terminal::new(args.quiet))
         .map_err(|source| unbraid::Error::Scoring { path: path.to_owned(), source }.into())
+}
+
+/// Keys of `[evaluation]` that evaluating again does not depend on.
+const OF_TRAINING: [&str; 3] = ["after_training", "report", "model_limit"];
+
+/// What to compute: what the configuration says, and on top of it the command line.
+fn asked_for(configured: &EvaluationConfig, args: &EvaluateArgs) -> Outcome<EvaluationConfig> {
+    let keys = args.set.iter().filter_map(|assignment| Some(assignment.split_once('=')?.0.trim()));
+    if let Some(key) = keys.into_iter().find(|key| OF_TRAINING.contains(key)) {
+        return Err(usage(format!(
+            "--set {key}: found a key of training and reports, expected one of evaluation"
+        )));
+    }
+    let mut config = configured.with_assignments(&args.set)?;
+    if !args.metrics.is_empty() {
+        config.metrics.clone_from(&args.metrics);
+    }
+    if args.test_split {
+        config.split = EvaluationSplit::Test;
+    }
+    if args.no_chance {
+        config.chance = false;
+    }
+    if let Some(resamples) = args.bootstrap {
+        config.bootstrap = resamples;
+    }
+    if (1..FEWEST_RESAMPLES).contains(&config.bootstrap) {
+        let (found, least) = (config.bootstrap, FEWEST_RESAMPLES);
+        return Err(usage(format!("--bootstrap: found {found}, expected 0, or {least} or more")));
+    }
+    Ok(config)
 }
 
 fn score_run(compute: &Compute, path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
     let samples = args.samples.unwrap_or(Settings::default().samples);
-    if samples < FEWEST_SAMPLES {
-        return Err(usage(format!("--samples: found {samples}, expected at least {FEWEST_SAMPLES}")));
+    if !(FEWEST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
+        return Err(usage(format!(
+            "--samples: found {samples}, expected {FEWEST_SAMPLES} to {MOST_SAMPLES}"
+        )));
     }
     let run = compute.open(path, args.step)?;
-    let metrics =
-        if args.metrics.is_empty() { run.config().evaluation.metrics.clone() } else { args.metrics.clone() };
+    let config = asked_for(&run.config().evaluation, args)?;
     let representation = args.representation.map_or_else(Representation::default, Into::into);
-    let settings = Settings { metrics, seed: args.seed, samples, representation };
+    let settings = Settings { seed: args.seed, samples, representation, ..Settings::of(&config)? };
+    let earlier = if args.recompute { Earlier::Replace } else { Earlier::Keep };
 
     // Before any work, and again at the end: what is in the way should be known soon.
     check_outputs(&run)?;
     let observer = QuietScores(Terminal::new(args.quiet));
     let report = compute.run(|| -> Outcome<Report> {
         let RunData { data, sha256 } = run.open_data(&observer)?;
-        let test = args.test_split.then(|| run.open_test_split(&sha256, &observer)).transpose();
-        let test = test.context("--test-split")?;
+        let test = match config.split {
+            EvaluationSplit::Train => None,
+            EvaluationSplit::Test => {
+                let origin = if args.test_split { "--test-split" } else { "evaluation.split" };
+                Some(run.open_test_split(&sha256, &observer).context(origin)?)
+            }
+        };
         let source = Source { data: data.as_ref(), test: test.as_deref(), sha256: &sha256 };
-        Ok(evaluate_and_write(&run, source, &settings, &observer)?)
+        Ok(evaluate_and_write(&run, source, &settings, earlier, &observer)?)
     })?;
     let page = run.paths().report();
     if page.exists() {

@@ -19,10 +19,10 @@ change in the middle. A PNG has the originals at both ends.")]
 pub(crate) struct InterpolateArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// A PNG or JPEG file of any size
+    /// An image file of any size
     #[arg(value_name = "A")]
     first: PathBuf,
-    /// Another PNG or JPEG file
+    /// Another image file
     #[arg(value_name = "B")]
     last: PathBuf,
     /// Number of images, both ends included

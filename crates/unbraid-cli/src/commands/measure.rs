@@ -36,6 +36,9 @@ pub(crate) struct MeasureArgs {
     format: TableFormat,
 }
 
+/// More than anybody waits for.
+const MOST: usize = 100_000_000;
+
 /// Measures as asked.
 ///
 /// # Errors
@@ -48,6 +51,9 @@ pub(crate) fn run(args: &MeasureArgs) -> Outcome {
     ] {
         if value < least {
             return Err(usage(format!("{option}: found {value}, expected at least {least}")));
+        }
+        if value > MOST {
+            return Err(usage(format!("{option}: found {value}, expected at most {MOST}")));
         }
     }
     let effort = Effort {

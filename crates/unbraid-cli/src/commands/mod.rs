@@ -1,6 +1,7 @@
 //! One file per subcommand. Commands are thin: they turn arguments into checked values, call the library, and print.
 
 pub(crate) mod bench;
+pub(crate) mod cache;
 pub(crate) mod compare;
 mod configuration;
 pub(crate) mod data;
@@ -8,10 +9,15 @@ pub(crate) mod decode;
 pub(crate) mod edit;
 pub(crate) mod encode;
 pub(crate) mod evaluate;
+pub(crate) mod infer;
 pub(crate) mod interpolate;
 pub(crate) mod measure;
+pub(crate) mod metrics;
 mod model;
+pub(crate) mod name;
+pub(crate) mod objectives;
 pub(crate) mod presets;
+pub(crate) mod prior;
 pub(crate) mod reconstruct;
 pub(crate) mod report;
 pub(crate) mod sample;

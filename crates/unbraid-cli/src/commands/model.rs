@@ -3,9 +3,12 @@
 use super::configuration::ComputeArgs;
 use crate::error::Outcome;
 use crate::terminal::{Terminal, log_line};
+use anyhow::Context;
 use clap::Args;
 use ndarray::Array4;
+use rand::seq::SliceRandom;
 use std::path::{Path, PathBuf};
+use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, DataSpec};
 use unbraid::files::Existing;
 use unbraid::inference::Corruption;
@@ -72,9 +75,12 @@ pub(crate) struct InputArgs {
     /// A data set as in `unbraid data`, a folder of images, or an image file (default: the run's own data)
     #[arg(long, value_name = "NAME|PATH")]
     data: Option<DataSpec>,
-    /// A PNG or JPEG file of any size, cropped and resized to the run's; may be repeated
+    /// An image file of any size, cropped and resized to the run's; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     image: Vec<PathBuf>,
+    /// Images of the run's data that it was not trained on: their test split
+    #[arg(long, conflicts_with_all = ["data", "image"])]
+    test_split: bool,
 }
 
 impl InputArgs {
@@ -82,14 +88,24 @@ impl InputArgs {
     pub(super) fn open(&self, run: &Run, progress: &Terminal) -> Outcome<Box<dyn DataSet>> {
         Ok(match (&self.data, self.image.as_slice()) {
             (Some(spec), _) => input::open(run, spec, progress)?,
+            (None, []) if self.test_split => {
+                let trained_on = run.open_data(progress)?;
+                run.open_test_split(&trained_on.sha256, progress).context("--test-split")?
+            }
             (None, []) => input::open_own(run, progress)?,
             (None, files) => input::open_images(run, files)?,
         })
     }
 
-    /// Whether they are single files.
-    pub(super) fn is_files(&self) -> bool {
-        !self.image.is_empty()
+    /// The numbers of up to `count` images of a data set, drawn at random, or of all single files.
+    pub(super) fn choose(&self, data: &dyn DataSet, count: u16, seed: u64) -> Vec<usize> {
+        let mut images: Vec<usize> = (0..data.len()).collect();
+        if !self.image.is_empty() {
+            return images;
+        }
+        let mut generator = Stream::new(seed, "images to reconstruct").at(0).generator();
+        let count = usize::from(count).min(images.len());
+        images.partial_shuffle(&mut generator, count).0.to_vec()
     }
 }
 

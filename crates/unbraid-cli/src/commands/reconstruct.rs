@@ -3,9 +3,7 @@
 use super::model::{CorruptArgs, InputArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;
 use clap::Args;
-use rand::seq::SliceRandom;
 use std::path::PathBuf;
-use unbraid::data::random::Stream;
 use unbraid::inference::input;
 use unbraid_report::ImageRow;
 use unbraid_report::PictureFile;
@@ -46,12 +44,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Outcome {
     let file = PictureFile::still(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let data = args.input.open(run, &args.model.progress())?;
-        let mut images: Vec<usize> = (0..data.len()).collect();
-        if !args.input.is_files() {
-            let mut generator = Stream::new(args.seed, "images to reconstruct").at(0).generator();
-            let count = usize::from(args.count).min(images.len());
-            images = images.partial_shuffle(&mut generator, count).0.to_vec();
-        }
+        let images = args.input.choose(data.as_ref(), args.count, args.seed);
         let originals = input::read(data.as_ref(), &images)?;
         let corrupted = args.corrupt.apply(&originals, args.seed);
         let reconstructions = run.reconstruct(corrupted.as_ref().unwrap_or(&originals))?;

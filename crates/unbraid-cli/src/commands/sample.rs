@@ -24,9 +24,9 @@ pub(crate) struct SampleArgs {
     /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Fix the class of a categorical unit: `3`, or `1=3` for the second unit; may be repeated
+    /// Fix the class of a categorical unit: `3`, or `1=3` for the second unit, or its name; may be repeated
     #[arg(long, value_name = "[UNIT=]CLASS", value_parser = class)]
-    category: Vec<(usize, usize)>,
+    category: Vec<(String, usize)>,
     /// A sheet (.png), arrays (.npz), or a directory of PNG files
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
@@ -35,10 +35,10 @@ pub(crate) struct SampleArgs {
 }
 
 /// Unit and class; without a unit, the first.
-fn class(text: &str) -> Result<(usize, usize), String> {
+fn class(text: &str) -> Result<(String, usize), String> {
     let (unit, class) = text.split_once('=').unwrap_or(("0", text));
-    match (unit.trim().parse(), class.trim().parse()) {
-        (Ok(unit), Ok(class)) => Ok((unit, class)),
+    match class.trim().parse() {
+        Ok(class) if !unit.trim().is_empty() => Ok((unit.trim().to_owned(), class)),
         _ => Err(format!("found `{text}`, expected the number of a class, or UNIT=CLASS")),
     }
 }
@@ -51,7 +51,9 @@ pub(crate) fn run(args: &SampleArgs) -> Outcome {
     let target = ImageOutput::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let count = args.count as usize;
-        let latents = run.draw_latents_in(count, args.seed, &args.category)?;
+        let classes =
+            args.category.iter().map(|(unit, class)| Ok((run.find_categorical_unit(unit)?, *class)));
+        let latents = run.draw_latents_in(count, args.seed, &classes.collect::<Outcome<Vec<_>>>()?)?;
         let title = format!("{}: {} samples from the prior", args.model.name(), thousands(count));
         target.write(run, &latents, &title, &args.model.progress())?;
         wrote(&args.model, &args.output);

@@ -7,12 +7,13 @@ use crate::interrupt::Interrupt;
 use crate::terminal::Terminal;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use unbraid::config::Length;
 use unbraid::run::{Session, Start};
 use unbraid_report::HtmlReport;
 
 /// What to train, and where.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     config: ConfigArgs,
@@ -30,6 +31,9 @@ pub(crate) struct TrainArgs {
     /// Delete the run in --out and start again
     #[arg(long, requires = "out", conflicts_with = "resume")]
     overwrite: bool,
+    /// Train the run in --out longer, up to this total number of steps; `60epochs` for a run that counts epochs
+    #[arg(long, value_name = "STEPS", requires = "out", conflicts_with_all = ["resume", "overwrite", "print_config"], value_parser = length)]
+    extend: Option<Length>,
     /// Skip the evaluation after training (evaluation.after_training = false)
     #[arg(long)]
     no_evaluation: bool,
@@ -41,8 +45,8 @@ pub(crate) struct TrainArgs {
     quiet: bool,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 success, 1 failure, 2 wrong usage or input; 130 after Ctrl-C and 143 after SIGTERM \
-                          or SIGUSR1, with a checkpoint written. A second Ctrl-C ends at once.";
+const AFTER_HELP: &str = "Example: unbraid train photos/ --out runs/photos\n\nExit codes: 0 success, 1 failure, 2 wrong usage or input; 130 after Ctrl-C and 143 after SIGTERM, \
+                          SIGHUP or SIGUSR1, with a checkpoint written. A second Ctrl-C ends at once.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Resume {
@@ -51,14 +55,33 @@ enum Resume {
     Auto,
 }
 
+/// `50000` or `60epochs`.
+fn length(text: &str) -> Result<Length, String> {
+    let (number, epochs) = match text.strip_suffix("epochs") {
+        Some(number) => (number.trim(), true),
+        None => (text, false),
+    };
+    let number =
+        number.parse().map_err(|_| "expected a number of steps, or of epochs as in 60epochs".to_owned())?;
+    Ok(if epochs { Length::Epochs(number) } else { Length::Steps(number) })
+}
+
 /// Trains, scores and reports a run.
 ///
 /// # Errors
 /// If the request is wrong, something fails on the way, or a signal asks to stop.
 pub(crate) fn run(args: &TrainArgs) -> Outcome {
-    // With --resume, the run's own configuration is the default, so a given one is only compared with it.
-    let given =
-        if args.config.is_empty() && args.resume.is_some() { None } else { Some(args.config.resolve()?) };
+    if args.extend.is_some() && !args.config.is_empty() {
+        return Err(usage(
+            "--extend goes on with the run's own configuration; expected no data, --preset, --config, --set or other settings",
+        ));
+    }
+    // With --resume and --extend, the run's own configuration is the default, so a given one is only compared with it.
+    let given = if args.config.is_empty() && (args.resume.is_some() || args.extend.is_some()) {
+        None
+    } else {
+        Some(args.config.resolve()?)
+    };
     if args.print_config {
         let config = given.map_or_else(|| args.config.resolve(), Ok)?;
         return print(&config.to_toml());
@@ -66,16 +89,18 @@ pub(crate) fn run(args: &TrainArgs) -> Outcome {
     let start = match args.resume {
         Some(Resume::Always) => Start::Resume,
         Some(Resume::Auto) => Start::ResumeIfThere,
+        None if args.extend.is_some() => Start::Resume,
         None if args.overwrite => Start::Overwrite,
         None => Start::Fresh,
     };
     let compute = args.compute.prepare()?;
     let interrupt = Interrupt::listen()?;
-    let mut session = match (given, &args.out) {
-        (Some(config), None) => Session::new(config),
-        (Some(config), Some(out)) => Session::new(config).out(out),
-        (None, Some(out)) => Session::resume(out),
-        (None, None) => return Err(usage("--resume needs --out")),
+    let mut session = match (given, &args.out, args.extend) {
+        (None, Some(out), Some(length)) => Session::extend(out, length),
+        (Some(config), None, _) => Session::new(config),
+        (Some(config), Some(out), _) => Session::new(config).out(out),
+        (None, Some(out), None) => Session::resume(out),
+        (None, None, _) => return Err(usage("--resume needs --out")),
     };
     session =
         session.start(start).device(compute.device()).evaluation(!args.no_evaluation).stop_on(&interrupt);

@@ -3,10 +3,11 @@
 use super::model::{CorruptArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::{Outcome, usage};
 use clap::Args;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayRef, Ix1};
 use std::path::PathBuf;
-use std::str::FromStr;
 use unbraid::Run;
+use unbraid::data::{DataSet, DataSpec};
+use unbraid::inference::input;
 use unbraid::model::{Unit, steps};
 use unbraid_report::ImageRow;
 use unbraid_report::PictureFile;
@@ -16,18 +17,47 @@ use unbraid_report::PictureFile;
 #[command(after_help = "\
 Example: unbraid traverse runs/photos --image a.jpg --unit 3 -o strip.png
 
-Each row decodes the code of the image, or the median of the prior
-without one, while a single unit changes; categorical units go through their classes.
-A name that ends in .gif gives an animation.")]
+More: unbraid traverse RUN --index 1000 --corrupt noise=0.05 --active -o a.png
+      unbraid traverse RUN --data 'shapes(triangle=true)' \\
+        --factors 3,5,0,16,16 --by-kl -o b.png
+      unbraid traverse RUN --unit category.0 --starts 8 -o c.png
+      unbraid traverse RUN --unit 3 --each-class 0 -o d.png
+
+Each row decodes the code of an image, or the median of the prior without one,
+while a single unit changes; categorical units go through their classes. The
+image itself is drawn above, as it was given and as it was corrupted. A name
+that ends in .gif gives an animation.")]
 pub(crate) struct TraverseArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Start from the code of this PNG or JPEG file of any size (default: the median of the prior)
+    /// Start from the code of this image file of any size (default: the median of the prior)
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
-    /// A unit, as `3`, or `category.0` for a categorical one; may be repeated (default: all)
-    #[arg(long, value_name = "UNIT", value_parser = Unit::from_str)]
-    unit: Vec<Unit>,
+    /// Start from an image of this data set, the first unless --index or --factors says which (default: the run's own)
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "image")]
+    data: Option<DataSpec>,
+    /// Start from the image of this number, from 0
+    #[arg(long, value_name = "N", conflicts_with = "image")]
+    index: Option<usize>,
+    /// Start from the image with these values of its factors, from 0, as in `2,5,0,16,16`
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', conflicts_with_all = ["image", "index"])]
+    factors: Vec<u32>,
+    /// Traverse one unit from N samples of the prior, a row for each
+    #[arg(long, value_name = "N", conflicts_with_all = ["image", "data", "index", "factors", "corrupt"])]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=200))]
+    starts: Option<u16>,
+    /// Traverse one unit in every class of this categorical unit, a row for each
+    #[arg(long, value_name = "UNIT", conflicts_with = "starts")]
+    each_class: Option<String>,
+    /// Units with the largest KL divergence first, which is written beside them
+    #[arg(long, conflicts_with_all = ["starts", "each_class"])]
+    by_kl: bool,
+    /// Only units that carry something, those with the largest KL divergence first
+    #[arg(long, conflicts_with_all = ["starts", "each_class"])]
+    active: bool,
+    /// A unit, as `3`, or `category.0` for a categorical one, or its name; may be repeated (default: all)
+    #[arg(long, value_name = "UNIT")]
+    unit: Vec<String>,
     /// Range of values (default: the unit's prior but for its tails, -3..3 for a standard normal)
     #[arg(long, value_name = "LOW..HIGH", value_parser = range, allow_hyphen_values = true)]
     range: Option<(f64, f64)>,
@@ -37,7 +67,7 @@ pub(crate) struct TraverseArgs {
     steps: u16,
     #[command(flatten)]
     corrupt: CorruptArgs,
-    /// Random seed of --corrupt
+    /// Random seed of --corrupt and --starts
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// The picture to write, ending in .png or .gif
@@ -64,40 +94,144 @@ fn range(text: &str) -> Result<(f64, f64), String> {
 pub(crate) fn run(args: &TraverseArgs) -> Outcome {
     let file = PictureFile::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
-        args.unit.iter().try_for_each(|&unit| run.check_unit(unit))?;
-        let (start, from) = start(run, args)?;
-        let layout = run.layout();
-        let units = if args.unit.is_empty() { layout.units().collect() } else { args.unit.clone() };
-        let range_of = |unit: usize| args.range.unwrap_or_else(|| run.range_of(unit));
-        let mut rows = Vec::new();
-        for &unit in &units {
-            let (images, note) = match unit {
-                Unit::Continuous(unit) => {
-                    let (low, high) = range_of(unit);
-                    let values = steps((low, high), usize::from(args.steps));
-                    (run.traverse(&start.row(0), unit, &values)?, minus(&format!("{low:.1} to {high:.1}")))
+        let asked = args.unit.iter().map(|unit| run.find_unit(unit)).collect::<Result<Vec<Unit>, _>>()?;
+        let start = start(run, args)?;
+        let mut rows = start.shown;
+        let title = format!("{}: {}", args.model.name(), start.name);
+        if let Some(count) = args.starts {
+            let unit = only_unit(&asked, "--starts")?;
+            for row in run.draw_latents(usize::from(count), args.seed).outer_iter() {
+                rows.push(strip(run, args, &row, unit)?);
+            }
+        } else if let Some(categorical) = &args.each_class {
+            let categorical = run.find_categorical_unit(categorical)?;
+            let unit = only_unit(&asked, "--each-class")?;
+            if unit == Unit::Categorical(categorical) {
+                return Err(usage(format!(
+                    "--each-class: found {unit} as --unit, expected another unit",
+                    unit = run.unit_label(unit)
+                )));
+            }
+            for class in 0..run.categorical_units()[categorical] {
+                let held = run.layout().in_class(&start.codes, categorical, class);
+                rows.push(ImageRow {
+                    label: format!("class {class}"),
+                    ..strip(run, args, &held.row(0), unit)?
+                });
+            }
+        } else {
+            for (unit, divergence) in units(run, args, &asked)? {
+                let mut row = strip(run, args, &start.codes.row(0), unit)?;
+                if let Some(divergence) = divergence {
+                    row.note = format!("KL {divergence:.2}");
                 }
-                Unit::Categorical(unit) => (run.traverse_classes(&start.row(0), unit)?, "classes".to_owned()),
-            };
-            rows.push(ImageRow { label: unit.label(), note, images });
+                rows.push(row);
+            }
         }
-        file.draw(rows, Vec::new(), &format!("{}: {from}", args.model.name()))?;
+        file.draw(rows, Vec::new(), &title)?;
         wrote(&args.model, &args.output);
         Ok(())
     })
 }
 
-/// The latent values to start from, and what they are.
-fn start(run: &Run, args: &TraverseArgs) -> Outcome<(Array2<f32>, String)> {
-    let Some(path) = &args.image else {
-        if args.corrupt.is_given() {
-            return Err(usage("--corrupt: found no image to damage, expected --image FILE"));
+/// The images of one unit, from these latent values.
+fn strip(run: &Run, args: &TraverseArgs, row: &ArrayRef<f32, Ix1>, asked: Unit) -> Outcome<ImageRow> {
+    let (images, note) = match asked {
+        Unit::Continuous(unit) => {
+            let (low, high) = args.range.unwrap_or_else(|| run.range_of(unit));
+            let values = steps((low, high), usize::from(args.steps));
+            (run.traverse(row, unit, &values)?, minus(&format!("{low:.1} to {high:.1}")))
         }
-        return Ok((run.middle(), "from the middle of the prior".to_owned()));
+        Unit::Categorical(unit) => (run.traverse_classes(row, unit)?, "classes".to_owned()),
     };
-    let image = run.read_image(path)?;
-    let image = args.corrupt.apply(&image, args.seed).unwrap_or(image);
-    Ok((run.codes_of(&image)?, format!("from {}", path.file_name().unwrap_or_default().to_string_lossy())))
+    Ok(ImageRow { label: run.unit_label(asked), note, images })
+}
+
+/// The unit that is varied where there can be only one.
+fn only_unit(asked: &[Unit], option: &str) -> Outcome<Unit> {
+    match asked {
+        [unit] => Ok(*unit),
+        others => Err(usage(format!("{option}: found {} of --unit, expected one", others.len()))),
+    }
+}
+
+/// The units in their order, with their KL divergences where these decide it.
+fn units(run: &Run, args: &TraverseArgs, asked: &[Unit]) -> Outcome<Vec<(Unit, Option<f64>)>> {
+    let asked: Vec<Unit> = if asked.is_empty() { run.layout().units().collect() } else { asked.to_vec() };
+    if !(args.by_kl || args.active) {
+        return Ok(asked.into_iter().map(|unit| (unit, None)).collect());
+    }
+    let progress = args.model.progress();
+    let data = input::open_own(run, &progress)?;
+    let known = run.unit_activity(data.as_ref(), ENCODED, &progress)?;
+    let wanted =
+        known.iter().filter(|known| asked.contains(&known.unit) && (known.is_active || !args.active));
+    let units: Vec<(Unit, Option<f64>)> = wanted.map(|known| (known.unit, Some(known.divergence))).collect();
+    if units.is_empty() {
+        return Err(usage("--active: found no active unit among those to traverse".to_owned()));
+    }
+    Ok(units)
+}
+
+/// Images of the run's own data that tell how much a unit carries.
+const ENCODED: usize = 2000;
+
+/// Where a traversal starts.
+struct Start {
+    codes: Array2<f32>,
+    name: String,
+    /// The image, as it was given and as it was corrupted.
+    shown: Vec<ImageRow>,
+}
+
+fn start(run: &Run, args: &TraverseArgs) -> Outcome<Start> {
+    let progress = args.model.progress();
+    let (image, name) = if let Some(path) = &args.image {
+        (run.read_image(path)?, path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    } else if args.data.is_some() || args.index.is_some() || !args.factors.is_empty() {
+        let data = match &args.data {
+            Some(spec) => input::open(run, spec, &progress)?,
+            None => input::open_own(run, &progress)?,
+        };
+        let index = index(data.as_ref(), args)?;
+        (input::read(data.as_ref(), &[index])?, format!("image {index} of {}", data.name()))
+    } else {
+        if args.corrupt.is_given() {
+            return Err(usage(
+                "--corrupt: found no image to corrupt, expected --image, --index or --factors",
+            ));
+        }
+        let name =
+            if args.starts.is_some() { "from samples of the prior" } else { "from the middle of the prior" };
+        return Ok(Start { codes: run.middle(), name: name.to_owned(), shown: Vec::new() });
+    };
+    let mut shown = vec![ImageRow::new("input", image.clone())];
+    let corrupted = args.corrupt.apply(&image, args.seed);
+    shown.extend(corrupted.iter().map(|image| ImageRow::new("corrupted", image.clone())));
+    let codes = run.codes_of(&corrupted.unwrap_or(image))?;
+    Ok(Start { codes, name: format!("from {name}"), shown })
+}
+
+/// Which image of a data set.
+fn index(data: &dyn DataSet, args: &TraverseArgs) -> Outcome<usize> {
+    if args.factors.is_empty() {
+        let index = args.index.unwrap_or(0);
+        if index >= data.len() {
+            return Err(usage(format!("--index: found {index}, expected less than {}", data.len())));
+        }
+        return Ok(index);
+    }
+    let Some(space) = data.factors() else {
+        return Err(usage(format!("--factors: {} has no factors, expected --index", data.name())));
+    };
+    let sizes: Vec<String> =
+        space.factors().iter().map(|factor| format!("{} 0 to {}", factor.name, factor.size - 1)).collect();
+    let fits = args.factors.len() == space.len()
+        && args.factors.iter().zip(space.factors()).all(|(&value, factor)| (value as usize) < factor.size);
+    fits.then(|| data.index_of(&args.factors)).flatten().ok_or_else(|| {
+        let found: Vec<String> = args.factors.iter().map(ToString::to_string).collect();
+        usage(format!("--factors: found {}, expected an image with {}", found.join(","), sizes.join(", ")))
+    })
 }
 
 fn minus(text: &str) -> String {

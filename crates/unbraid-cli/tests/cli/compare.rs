@@ -10,13 +10,13 @@ fn two_runs() -> Bench {
     let steps = ["--set", "training.steps=14", "--set"];
     bench.train("one", &[&steps[..], &["objective.beta=1"]].concat()).assert().success();
     bench.train("two", &[&steps[..], &["objective.beta=4"]].concat()).assert().success();
-    bench.expect(&["evaluate", "--quiet", "one", "--metrics", "mig", "--samples", "50"], 0, &[]);
+    bench.succeed(&["evaluate", "--quiet", "one", "--metrics", "mig", "--samples", "50"], &[]);
     bench
 }
 
 fn printed(bench: &Bench, arguments: &[&str]) -> String {
     let output = bench.unbraid(arguments).output().unwrap();
-    crate::support::check(&output, 0, &[]);
+    crate::support::check(&output, &[]);
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -62,29 +62,43 @@ fn every_format_has_the_same_numbers() {
 #[test]
 fn the_page_has_tables_curves_and_traversals() {
     let bench = two_runs();
-    bench.expect(&["compare", "one", "two", "--quiet", "-o", "compare.html"], 0, &[]);
+    bench.succeed(&["compare", "one", "two", "--quiet", "-o", "compare.html"], &[]);
     let page = fs::read_to_string(bench.path("compare.html")).unwrap();
     for word in ["objective.beta", "2: two", "MIG", "KL ", "data-chart"] {
         assert!(page.contains(word), "{word}");
     }
     assert_eq!(page.matches("<img").count(), 6, "three units of two runs");
-    bench.expect(
+    bench.refuse(
         &["compare", "one", "-o", "compare.html"],
-        2,
-        &["compare.html: the file exists", "--overwrite"],
+        "error: compare.html: the file exists\nhint: --overwrite replaces it",
     );
-    bench.expect(&["compare", "one", "--quiet", "-o", "compare.html", "--overwrite"], 0, &[]);
+    bench.succeed(&["compare", "one", "--quiet", "-o", "compare.html", "--overwrite"], &[]);
 
     fs::write(bench.path("other.html"), "mine").unwrap();
-    bench.expect(&["compare", "one", "-o", "other.html", "--overwrite"], 2, &["did not write"]);
+    bench.refuse(
+        &["compare", "one", "-o", "other.html", "--overwrite"],
+        "error: other.html: found a file that unbraid did not write, expected none or an earlier page\n\
+         hint: move it out of the way",
+    );
 }
 
 #[test]
 fn wrong_requests_are_refused() {
     let bench = Bench::new();
-    bench.expect(&["compare"], 2, &["RUN"]);
-    bench.expect(&["compare", "none"], 2, &["none: not a run"]);
+    bench.refuse(
+        &["compare"],
+        "error: the following required arguments were not provided:\n  <RUN>...\n\n\
+         Usage: unbraid compare <RUN>...\n\nFor more information, try '--help'.",
+    );
+    bench.refuse(&["compare", "none"], "error: none: not a run: no such directory");
     bench.train("run", &["--set", "training.steps=2"]).assert().success();
-    bench.expect(&["compare", "run", "-o", "no/such/page.html"], 2, &["its directory does not exist"]);
-    bench.expect(&["compare", "run", "--overwrite"], 2, &["--out"]);
+    bench.refuse(
+        &["compare", "run", "-o", "no/such/page.html"],
+        "error: no/such/page.html: its directory does not exist",
+    );
+    bench.refuse(
+        &["compare", "run", "--overwrite"],
+        "error: the following required arguments were not provided:\n  --out <FILE.html>\n\n\
+         Usage: unbraid compare --out <FILE.html> --overwrite <RUN>...\n\nFor more information, try '--help'.",
+    );
 }

@@ -1,5 +1,5 @@
 //! `unbraid data` as a user meets it: output, files, exit codes.
-use crate::support::{shared, skip};
+use crate::support::{Bench, check_failure, shared, skip};
 use assert_cmd::Command;
 use std::path::Path;
 
@@ -14,15 +14,6 @@ fn stdout(arguments: &[&str]) -> String {
     let output = unbraid(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
-}
-
-/// Standard error of a command that must be refused with exit code 2, without a panic and without output.
-fn refused(arguments: &[&str]) -> String {
-    let output = unbraid(arguments).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-    assert!(output.stdout.is_empty() && !error.contains("panicked"), "{arguments:?}: {error}");
-    error
 }
 
 #[test]
@@ -52,6 +43,11 @@ fn info_describes_shapes() {
     let factors: Vec<_> =
         json["factors"].as_array().unwrap().iter().map(|f| f["size"].as_u64().unwrap()).collect();
     assert_eq!(factors, [3, 6, 40, 32, 32]);
+    let kinds: Vec<_> =
+        json["factors"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["categorical", "ordered", "angle", "ordered", "ordered"]);
+    let text = stdout(&["data", "info", "shapes"]);
+    assert!(text.contains("\n  orientation          40 values  angle\n"), "{text}");
     assert_eq!(json["sha256"].as_str().unwrap().len(), 64);
 }
 
@@ -76,8 +72,9 @@ fn show_draws_a_sheet_and_overwrites_only_on_request() {
     let picture = image::open(&sheet).unwrap();
     assert!(picture.width() > 600 && picture.height() > 400);
     let before = std::fs::read(&sheet).unwrap();
-    let error = refused(&["data", "show", "pinwheel", "-o", path]);
-    assert!(error.contains("the file exists") && error.contains("hint: --overwrite"), "{error}");
+    let refused = unbraid(&["data", "show", "pinwheel", "-o", path]).output().unwrap();
+    let message = "error: DIR/sheet.png: the file exists\nhint: --overwrite replaces it";
+    check_failure(&refused, directory.path(), 2, message);
     assert_eq!(std::fs::read(&sheet).unwrap(), before);
     stdout(&["data", "show", "pinwheel", "-o", path, "--overwrite"]);
     assert_ne!(std::fs::read(&sheet).unwrap(), before);
@@ -92,9 +89,12 @@ fn convert_writes_what_info_reads() {
     stdout(&["data", "convert", "shapes(orientations=2, positions=4)", "-o", path]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&["data", "info", path, "--json"])).unwrap();
     assert_eq!((json["name"].as_str(), json["images"].as_u64()), (Some("dsprites"), Some(3 * 6 * 2 * 4 * 4)));
-    let error =
-        refused(&["data", "convert", "pinwheel", "-o", directory.path().join("p.npz").to_str().unwrap()]);
-    assert!(error.contains("write floats instead"), "{error}");
+    let refused =
+        unbraid(&["data", "convert", "pinwheel", "-o"]).arg(directory.path().join("p.npz")).output();
+    // The first number of the first pair outside of [0, 1].
+    let message = "error: pixels of data set `pinwheel`: found 1.1707444, expected values in [0, 1] for byte pixels; \
+                   write floats instead";
+    check_failure(&refused.unwrap(), directory.path(), 2, message);
     assert_eq!(
         std::fs::read_dir(directory.path()).unwrap().count(),
         1,
@@ -104,20 +104,34 @@ fn convert_writes_what_info_reads() {
 
 #[test]
 fn mistakes_get_one_clear_message() {
-    assert!(refused(&["dta"]).contains("data"));
-    assert!(refused(&["data", "info", "shapse"]).contains("did you mean `shapes`?"));
-    assert!(refused(&["data", "info", "shapes(orientation=4)"]).contains("did you mean `orientations`?"));
-    assert!(refused(&["data", "info", "no/such/file.npz"]).contains("no/such/file.npz: cannot open"));
-    assert!(refused(&["data", "info", "mnist"]).contains("path of data set `mnist`: found none"));
-    assert!(refused(&["data", "show", "shapes", "-o", "sheet.gif"]).contains("ends in .png"));
-    assert!(
-        refused(&["data", "show", "shapes", "-o", "no/such/place/sheet.png"])
-            .contains("directory does not exist")
+    let bench = Bench::new();
+    bench.refuse(
+        &["dta"],
+        "error: unrecognized subcommand 'dta'\n\n  tip: a similar subcommand exists: 'data'\n\n\
+         Usage: unbraid [OPTIONS] <COMMAND>\n\nFor more information, try '--help'.",
     );
-    assert!(
-        refused(&["data", "show", "shapes", "-o", "x.png", "--columns", "0"]).contains("0 is not in 1..=100")
+    let info = |data: &str, message: &str| bench.refuse(&["data", "info", data], message);
+    info("shapse", "error: unknown data set `shapse`\nhint: did you mean `shapes`?");
+    info(
+        "shapes(orientation=4)",
+        "error: data set `shapes` has no option `orientation`\nhint: did you mean `orientations`?",
     );
-    assert!(!Path::new("x.png").exists());
+    info("no/such/file.npz", "error: no/such/file.npz: cannot open: No such file or directory (os error 2)");
+    info(
+        "mnist",
+        "error: path of data set `mnist`: found none, expected the directory of its four idx files, gzip-compressed or \
+         not",
+    );
+    let show = |more: &[&str], message: &str| {
+        bench.refuse(&[&["data", "show", "shapes", "-o"], more].concat(), message);
+    };
+    show(&["sheet.gif"], "error: sheet.gif: expected a name that ends in .png");
+    show(&["no/such/place/sheet.png"], "error: no/such/place/sheet.png: its directory does not exist");
+    show(
+        &["x.png", "--columns", "0"],
+        "error: invalid value '0' for '--columns <COLUMNS>': 0 is not in 1..=100\n\nFor more information, try '--help'.",
+    );
+    assert!(!bench.path("x.png").exists());
 }
 
 /// `unbraid data list | head -1`: the reader goes away, and nobody complains.
@@ -154,7 +168,6 @@ fn a_full_disk_is_reported() {
         .stderr(std::process::Stdio::piped())
         .output()
         .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("cannot write to standard output"), "{error}");
+    let message = "error: cannot write to standard output: No space left on device (os error 28)";
+    check_failure(&output, Path::new("/dev"), 1, message);
 }

@@ -1,4 +1,5 @@
 //! `unbraid evaluate` as a user meets it: scores of published codes, formats, and wrong files.
+use crate::support::Bench;
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -6,14 +7,6 @@ use unbraid::data::formats::npz_writer::NpzWriter;
 
 fn evaluate(arguments: &[&str]) -> std::process::Output {
     Command::cargo_bin("unbraid").unwrap().arg("evaluate").args(arguments).output().unwrap()
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let output = evaluate(arguments);
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-    assert!(output.stdout.is_empty() && !error.contains("panicked"), "{error}");
-    error
 }
 
 /// Golden files stand with the metrics.
@@ -74,43 +67,130 @@ fn every_format_has_the_same_numbers() {
     assert!(run("table").lines().all(|line| line.chars().count() <= 80));
 }
 
+/// A thousand points of two units: the first is a real-valued weight, the second is noise. Beside the weight there is a name
+/// that is different for every point, and a class that has nothing to do with the codes.
+fn numbers_file(directory: &Path) {
+    let mut npz = NpzWriter::new(std::fs::File::create(directory.join("numbers.npz")).unwrap());
+    // Fractional parts of multiples of irrational numbers are as good as random, and never repeat.
+    let fraction = |i: i32, step: f64| (f64::from(i) * step).fract();
+    let codes = (0..1000).flat_map(|i| [fraction(i, 0.618_033_988_75), fraction(i, 0.414_213_562_37)]);
+    npz.floats("codes", &[1000, 2], codes).unwrap();
+    let class = |i: i32| (fraction(i, 0.732_050_807_57) * 3.0).floor();
+    let factors =
+        (0..1000).flat_map(|i| [50.0 + 20.0 * fraction(i, 0.618_033_988_75), f64::from(i), class(i)]);
+    npz.floats("factors", &[1000, 3], factors).unwrap();
+    let strings = |words: [&str; 3]| words.map(str::to_owned);
+    npz.strings("factor_names", &strings(["weight", "id", "class"])).unwrap();
+    npz.strings("factor_kinds", &strings(["ordered", "categorical", "categorical"])).unwrap();
+    npz.finish().unwrap();
+}
+
 #[test]
-fn wrong_requests_and_files_are_refused() {
+fn real_numbers_are_numbers_and_what_means_nothing_is_at_chance() {
+    let directory = tempfile::tempdir().unwrap();
+    numbers_file(directory.path());
+    let path = directory.path().join("numbers.npz");
+    let run = |more: &[&str]| {
+        let output = evaluate(&[&["--codes", path.to_str().unwrap()], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let names = "sap_continuous,dci,attribute_accuracy";
+    let json: Value =
+        serde_json::from_str(&run(&["--metrics", names, "--bootstrap", "20", "--format", "json"])).unwrap();
+    let notes: Vec<&str> =
+        json["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    assert_eq!(
+        notes,
+        [
+            "factor `weight` takes 667 values on 667 points: a number; where a score needs classes, twenty of equal size \
+             stand for them",
+            "factor `id` takes 667 values on 667 points: left out, since names that hardly ever repeat are no classes",
+        ]
+    );
+    // The weight is a linear function of the first unit.
+    let correlation = &json["details"]["sap_continuous_matrix"];
+    assert!((correlation[0][0].as_f64().unwrap() - 1.0).abs() < 1e-9, "{correlation}");
+    assert!(json["chance"]["sap_continuous"].as_f64().unwrap() < 0.05);
+    let [low, high] = [0, 1].map(|end| json["interval"]["sap_continuous"][end].as_f64().unwrap());
+    let value = json["sap_continuous"].as_f64().unwrap();
+    assert!(low <= value + 0.02 && value <= high + 0.02 && low < high, "{low} {value} {high}");
+    // A class of three that codes do not know: no better than its majority of about a third.
+    let class = json["attribute_accuracy/class"].as_f64().unwrap();
+    let majority = json["majority"]["attribute_accuracy/class"].as_f64().unwrap();
+    assert!((class - majority).abs() < 0.08 && (majority - 2.0 / 3.0).abs() < 0.05, "{class} {majority}");
+    let without: Value =
+        serde_json::from_str(&run(&["--metrics", "sap_continuous", "--no-chance", "--format", "json"]))
+            .unwrap();
+    assert!(without.get("chance").is_none() && without.get("interval").is_none());
+    let table = run(&["--metrics", "sap_continuous,modularity"]);
+    assert!(table.contains("chance: the same with the factors of all points shuffled"), "{table}");
+    assert!(table.contains("note: factor `id` takes 667 values"), "{table}");
+}
+
+#[test]
+fn a_single_factor_has_no_scores_that_compare_factors() {
     let directory = tempfile::tempdir().unwrap();
     let path = small_file(directory.path());
-    let file = path.to_str().unwrap();
-    assert!(refused(&["--codes", file, "--metrics", "mgi"]).contains("did you mean `mig`?"));
-    assert!(refused(&["--codes", "no/such.npz"]).contains("no/such.npz: cannot open"));
-    assert!(refused(&["--codes", file, "--metrics", "kl"]).contains("log-variances"));
-    let write = |write: &dyn Fn(&mut NpzWriter<std::fs::File>)| {
-        let path = directory.path().join("bad.npz");
-        let mut npz = NpzWriter::new(std::fs::File::create(&path).unwrap());
+    let output = evaluate(&["--codes", path.to_str().unwrap(), "--metrics", "factor_vae_score,mig"]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        table.contains("factor_vae_score        n/a  compares factors, and only one varies\n"),
+        "{table}"
+    );
+    assert!(table.lines().any(|line| line.starts_with("mig ") && line.contains('↑')), "{table}");
+}
+
+#[test]
+fn wrong_requests_and_files_are_refused() {
+    let bench = Bench::new();
+    small_file(bench.directory.path());
+    let refused = |more: &[&str], message: &str| {
+        bench.refuse(&[&["evaluate", "--codes"], more].concat(), message);
+    };
+    refused(&["codes.npz", "--metrics", "mgi"], "error: unknown metric `mgi`\nhint: did you mean `mig`?");
+    refused(&["no/such.npz"], "error: no/such.npz: cannot open: No such file or directory (os error 2)");
+    refused(
+        &["codes.npz", "--metrics", "kl"],
+        "error: codes.npz: metric `kl` needs log-variances of the posteriors, which the codes do not have",
+    );
+    let bad = |message: &str, write: &dyn Fn(&mut NpzWriter<std::fs::File>)| {
+        let mut npz = NpzWriter::new(std::fs::File::create(bench.path("bad.npz")).unwrap());
         write(&mut npz);
         npz.finish().unwrap();
-        let error = refused(&["--codes", path.to_str().unwrap()]);
-        assert!(error.contains("bad.npz"), "{error}");
-        error
+        refused(&["bad.npz"], &format!("error: bad.npz: {message}"));
     };
-    let error = write(&|npz| npz.floats("z", &[2, 2], [0.0; 4].into_iter()).unwrap());
-    assert!(error.contains("only the arrays z") && error.contains("`codes_train`"), "{error}");
-    let error = write(&|npz| {
+    bad(
+        "archive: found only the arrays z, expected `codes_train`, `factors_train`, `codes_test`, `factors_test`; or \
+         `codes` and `factors`",
+        &|npz| npz.floats("z", &[2, 2], [0.0; 4].into_iter()).unwrap(),
+    );
+    bad("codes: found NaN in row 1, column 0, expected finite numbers of magnitude at most 1e60", &|npz| {
         npz.floats("codes", &[3, 1], [0.0, f64::NAN, 1.0].into_iter()).unwrap();
         npz.integers("factors", &[3, 1], 0..3).unwrap();
     });
-    assert!(error.contains("NaN"), "{error}");
-    let error = write(&|npz| {
+    bad("factors: found NaN in row 1, column 0, expected finite numbers", &|npz| {
         npz.floats("codes", &[3, 1], [0.0, 1.0, 2.0].into_iter()).unwrap();
-        npz.floats("factors", &[3, 1], [0.0, 0.5, 1.0].into_iter()).unwrap();
+        npz.floats("factors", &[3, 1], [0.5, f64::NAN, 1.0].into_iter()).unwrap();
     });
-    assert!(error.contains("`factors`: found 0.5, expected whole numbers"), "{error}");
-    let error = write(&|npz| {
+    bad(
+        "archive: found `divergence_train` without `divergence_test`, expected both, since `split` is `test`: scores of \
+         posteriors are computed on the test points",
+        &|npz| {
+            for part in ["train", "test"] {
+                npz.floats(&format!("codes_{part}"), &[3, 1], [0.0, 1.0, 2.0].into_iter()).unwrap();
+                npz.integers(&format!("factors_{part}"), &[3, 1], 0..3).unwrap();
+            }
+            npz.floats("divergence_train", &[3, 1], [0.1; 3].into_iter()).unwrap();
+            npz.strings("split", &["test".to_owned()]).unwrap();
+        },
+    );
+    bad("factors: found 2 rows, expected 3, as many as rows of codes", &|npz| {
         npz.floats("codes", &[3, 1], [0.0, 1.0, 2.0].into_iter()).unwrap();
         npz.integers("factors", &[2, 1], 0..2).unwrap();
     });
-    assert!(error.contains("found 2 rows"), "{error}");
-    let error = write(&|npz| {
+    bad("archive: found only codes_train, factors_train, expected an array `codes_test`", &|npz| {
         npz.floats("codes_train", &[3, 1], [0.0, 1.0, 2.0].into_iter()).unwrap();
         npz.integers("factors_train", &[3, 1], 0..3).unwrap();
     });
-    assert!(error.contains("an array `codes_test`"), "{error}");
 }

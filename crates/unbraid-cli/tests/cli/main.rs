@@ -4,19 +4,31 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod algorithms;
 mod browser;
 mod compare;
 mod data_command;
 mod evaluate_categories;
 mod evaluate_command;
+mod evaluate_options;
 mod evaluate_run;
 mod exactness;
 mod guide;
+mod hostile_input;
+mod infer;
+#[cfg(target_os = "linux")]
+mod kill_everywhere;
 mod library;
+mod live_page;
 mod measure;
+mod names;
+mod own_data;
+mod papers;
+mod posteriors;
 mod report;
 mod study_kill;
 mod study_plan;
+mod study_published;
 mod study_report;
 mod study_results;
 mod study_run;
@@ -24,6 +36,8 @@ mod study_size;
 mod study_submit;
 mod train_input;
 mod trained_run;
+mod traverse;
 mod unit_losses;
 mod use_model;
 mod use_model_errors;
+mod validation;

@@ -26,7 +26,7 @@ fn measures_agree_with_each_other_and_with_the_codes() {
     let command = ["measure", "run", "--quiet", "--likelihood-images", "192", "--samples", "30"];
     let measure = |more: &[&str]| {
         let output = bench.unbraid(&command).args(more).output().unwrap();
-        crate::support::check(&output, 0, &[]);
+        crate::support::check(&output, &[]);
         String::from_utf8(output.stdout).unwrap()
     };
     let json: Value = serde_json::from_str(&measure(&["--format", "json"])).unwrap();

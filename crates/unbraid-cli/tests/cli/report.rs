@@ -31,7 +31,7 @@ fn training_ends_with_scores_and_a_report() {
     let mut arguments = vec!["--set", "training.steps=30"];
     arguments.extend(FINISH);
     let output = bench.train("run", &arguments).output().unwrap();
-    crate::support::check(&output, 0, &[]);
+    crate::support::check(&output, &[]);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains("\nmig  ") && printed.contains("\nsap  "), "{printed}");
     assert!(printed.lines().last().unwrap().ends_with("run/report.html"), "{printed}");
@@ -69,11 +69,11 @@ fn training_ends_with_scores_and_a_report() {
 
     // Nothing is left to do, and nothing is done.
     let before = fs::metadata(run.join("report.html")).unwrap().modified().unwrap();
-    bench.expect(&["train", "--quiet", "--resume", "--out", "run"], 0, &["already finished"]);
+    bench.succeed(&["train", "--quiet", "--resume", "--out", "run"], &["already finished"]);
     assert_eq!(fs::metadata(run.join("report.html")).unwrap().modified().unwrap(), before);
     // What is missing is made.
     fs::remove_file(run.join("scores.json")).unwrap();
-    bench.expect(&["train", "--quiet", "--resume", "--out", "run"], 0, &["already finished"]);
+    bench.succeed(&["train", "--quiet", "--resume", "--out", "run"], &["already finished"]);
     assert!(run.join("scores.json").is_file());
 
     // A run that starts again leaves nothing of the one before.
@@ -90,12 +90,12 @@ fn flags_switch_the_end_off() {
     let run = bench.path("run");
     assert!(!run.join("scores.json").exists() && !run.join("report.html").exists());
     // A run that was not evaluated has a report without scores.
-    bench.expect(&["report", "run"], 0, &["no scores yet", "unbraid evaluate run"]);
+    bench.succeed(&["report", "run"], &["no scores yet", "unbraid evaluate run"]);
     assert!(!page(&run).contains("id=\"scores\""));
     // A run that is finished but not evaluated can be.
-    bench.expect(&["train", "--quiet", "--resume", "--out", "run", "--no-report"], 0, &[]);
+    bench.succeed(&["train", "--quiet", "--resume", "--out", "run", "--no-report"], &[]);
     assert!(run.join("scores.json").exists());
-    bench.expect(&["report", "--quiet", "run"], 0, &[]);
+    bench.succeed(&["report", "--quiet", "run"], &[]);
     assert!(page(&run).contains("id=\"scores\""));
 }
 
@@ -104,9 +104,9 @@ fn flags_switch_the_end_off() {
 fn a_report_is_a_function_of_its_run() {
     let bench = Bench::new();
     bench.train("run", &["--set", "training.steps=4"]).assert().success();
-    bench.expect(&["report", "--quiet", "--threads", "1", "run"], 0, &[]);
+    bench.succeed(&["report", "--quiet", "--threads", "1", "run"], &[]);
     let (one, gif) = (page(&bench.path("run")), fs::read(bench.path("run/figures/traversals.gif")).unwrap());
-    bench.expect(&["report", "--quiet", "--threads", "3", "run"], 0, &[]);
+    bench.succeed(&["report", "--quiet", "--threads", "3", "run"], &[]);
     assert!(page(&bench.path("run")) == one);
     assert!(fs::read(bench.path("run/figures/traversals.gif")).unwrap() == gif);
 }
@@ -122,40 +122,67 @@ fn a_failed_evaluation_does_not_lose_the_run() {
     fs::write(run.join("scores.json"), "mine").unwrap();
     fs::write(run.join("report.html"), "mine, too").unwrap();
     let resume = ["train", "--quiet", "--resume", "--out", "run"];
-    let words =
-        ["trained and saved", "scores.json", "did not write", "hint: unbraid evaluate run", "report.html"];
-    bench.expect(&resume, 1, &words);
+    bench.fail(
+        &resume,
+        1,
+        "run: already finished after 2 steps\n\
+         error: the run is trained and saved, but its report failed: run/report.html: found a file that unbraid did not \
+         write, expected none or an earlier page\n\
+         error: the run is trained and saved, but its evaluation failed: run/scores.json: found a file that unbraid did \
+         not write, expected none or an earlier evaluation\n\
+         hint: unbraid evaluate run tries again",
+    );
     assert_eq!(fs::read_to_string(run.join("scores.json")).unwrap(), "mine");
     assert_eq!(page(&run), "mine, too");
     let status = fs::read_to_string(run.join("status.json")).unwrap();
     assert!(status.contains("\"done\""), "{status}");
     fs::remove_file(run.join("scores.json")).unwrap();
     fs::remove_file(run.join("report.html")).unwrap();
-    bench.expect(&resume, 0, &[]);
+    bench.succeed(&resume, &[]);
 }
 
 #[test]
 fn wrong_requests_are_refused() {
     let bench = Bench::new();
-    bench.expect(&["report", "none"], 2, &["none: not a run", "no such directory"]);
+    bench.refuse(&["report", "none"], "error: none: not a run: no such directory");
     bench.train("run", &["--set", "training.steps=2"]).assert().success();
     let run = bench.path("run");
-    bench.expect(&["report", "run", "--step", "1"], 2, &["no such checkpoint"]);
-    let damaged = |file: &str, content: &str, words: &[&str]| {
+    bench.refuse(
+        &["report", "run", "--step", "1"],
+        "error: run/checkpoints/step-0000001.safetensors: no such checkpoint; the run kept only the last one",
+    );
+    let damaged = |file: &str, content: &str, message: &str| {
         let kept = fs::read(run.join(file)).ok();
         fs::write(run.join(file), content).unwrap();
-        bench.expect(&["report", "--quiet", "run"], 2, words);
+        bench.refuse(&["report", "--quiet", "run"], message);
         match kept {
             Some(kept) => fs::write(run.join(file), kept).unwrap(),
             None => fs::remove_file(run.join(file)).unwrap(),
         }
     };
-    damaged("metrics.jsonl", "nonsense\n", &["metrics.jsonl, line 1", "expected a JSON object"]);
-    damaged("scores.json", "{}", &["scores.json", "expected the scores"]);
-    damaged("report.html", "<p>mine</p>", &["report.html", "did not write"]);
+    damaged(
+        "metrics.jsonl",
+        "nonsense\n",
+        "error: run/metrics.jsonl, line 1: expected a JSON object: expected ident at line 1 column 2",
+    );
+    damaged(
+        "scores.json",
+        "{}",
+        "error: run/scores.json: expected the scores of an evaluation: missing field `evaluation` at line 1 column 2",
+    );
+    damaged(
+        "report.html",
+        "<p>mine</p>",
+        "error: run/report.html: found a file that unbraid did not write, expected none or an earlier page\n\
+         hint: move it out of the way",
+    );
     assert!(!run.join("report.html").exists());
     fs::remove_file(run.join("checkpoints/last.safetensors")).unwrap();
-    bench.expect(&["report", "run"], 2, &["last.safetensors: no such checkpoint"]);
+    bench.refuse(
+        &["report", "run"],
+        "error: run/checkpoints/last.safetensors: no such checkpoint; the run has not written its first checkpoint yet \
+         (training.checkpoint_every)",
+    );
     // Scores that need factors are refused before training where there are none.
     let photographs = bench.path("photographs");
     fs::create_dir(&photographs).unwrap();
@@ -166,10 +193,12 @@ fn wrong_requests_are_refused() {
     }
     let mut arguments = vec!["--set", "data={ name = \"folder\", path = \"photographs\" }"];
     arguments.extend(FINISH);
-    crate::support::check(
+    crate::support::check_failure(
         &bench.train("folder", &arguments).output().unwrap(),
+        bench.directory.path(),
         2,
-        &["evaluation.metrics", "mig"],
+        "error: configuration: evaluation.metrics: found mig, expected metrics that need no factors, since `folder` has \
+         none",
     );
 }
 
@@ -179,7 +208,7 @@ fn names_from_outside_are_escaped() {
     let bench = Bench::new();
     let name = "<img src=x onerror=alert(1)>";
     bench.train(name, &["--set", "training.steps=2"]).assert().success();
-    bench.expect(&["report", "--quiet", name], 0, &[]);
+    bench.succeed(&["report", "--quiet", name], &[]);
     let page = page(&bench.path(name));
     assert!(!page.contains(name) && page.contains("&lt;img src=x onerror=alert(1)&gt;"));
 }
@@ -204,7 +233,7 @@ fn data_of_the_plane_has_figures_of_its_own() {
         "training.steps=4",
     ];
     bench.train("run", &arguments).assert().success();
-    bench.expect(&["report", "--quiet", "run"], 0, &[]);
+    bench.succeed(&["report", "--quiet", "run"], &[]);
     for figure in ["points.svg", "density.png", "aggregate-posterior.svg"] {
         assert!(bench.path("run/figures").join(figure).is_file(), "{figure}");
     }
@@ -218,8 +247,8 @@ fn categorical_units_are_shown() {
     let arguments =
         ["--set", "model.latents={ continuous = 2, categorical = [3] }", "--set", "training.steps=4"];
     let output = bench.train("run", &arguments).output().unwrap();
-    crate::support::check(&output, 0, &[]);
-    bench.expect(&["report", "--quiet", "run"], 0, &[]);
+    crate::support::check(&output, &[]);
+    bench.succeed(&["report", "--quiet", "run"], &[]);
     let (_, height) = image::open(bench.path("run/figures/categories.png")).unwrap().dimensions();
     assert!(height > 3 * 68, "{height}");
     assert!(page(&bench.path("run")).contains("category 0"));

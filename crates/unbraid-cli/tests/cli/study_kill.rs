@@ -1,11 +1,12 @@
 //! A study that is killed, interrupted and run twice at the same time ends with the same bytes as one that was left alone.
 #![cfg(target_os = "linux")]
 
-use crate::support::check;
 use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, children, is_alive, signal, wait_until};
+use crate::support::{check, check_last_failure};
 use std::fs;
 use std::time::Duration;
+use unbraid::run::Status;
 
 const RUNS: usize = 6;
 
@@ -17,7 +18,7 @@ const ROWS: usize = 13;
 
 fn undisturbed() -> Bench {
     let bench = Bench::new(RUNS, &[LENGTH]);
-    bench.expect(&["--jobs", "2"], 0, &[]);
+    bench.succeed(&["--jobs", "2"], &[]);
     assert_eq!(bench.rows(), RUNS * ROWS);
     assert!((0..RUNS).all(|number| bench.run(number).join("scores.json").exists()));
     bench
@@ -64,7 +65,7 @@ fn killed_at_any_moment_a_study_ends_the_same() {
             study.wait_with_output().unwrap();
         }
         eprintln!("round {round}: {killed} of 3 kills came while runs were at work");
-        bench.expect(&["--jobs", "2", "--retry-failed"], 0, &[]);
+        bench.succeed(&["--jobs", "2", "--retry-failed"], &[]);
         assert_same_studies(&whole, &bench);
     }
 }
@@ -95,7 +96,10 @@ fn the_processes_of_a_killed_study_end_by_themselves_and_its_leases_are_taken_ov
     let failed = bench.text(0, "status.json").replace("\"interrupted\"", "\"failed\"");
     fs::write(&status, failed.replace("interrupted by", "stumbled over")).unwrap();
     assert_eq!(bench.leases().len(), 2);
-    bench.expect(&["--id", "0"], 1, &["1 of 1 runs failed", "stumbled over"]);
+    let step = Status::read(&bench.run(0).join("status.json")).unwrap().step;
+    let failed = bench.failed_run(0, &format!("stumbled over SIGTERM after step {step}"));
+    let message = format!("error: 1 of 1 runs failed\n{failed}hint: --retry-failed tries them again");
+    bench.fail(&["--id", "0"], 1, &message);
     assert_eq!(bench.leases(), [""; 0]);
 }
 
@@ -107,7 +111,7 @@ fn two_at_once_share_the_runs() {
     let mut finished = 0;
     for study in both {
         let output = study.wait_with_output().unwrap();
-        check(&output, 0, &[]);
+        check(&output, &[]);
         let summary = String::from_utf8(output.stdout).unwrap();
         assert!(summary.contains(&format!("done            {RUNS}\n")), "{summary}");
         let here = summary.lines().find_map(|line| line.strip_prefix("finished now")).unwrap_or("0");
@@ -125,7 +129,7 @@ fn two_at_once_share_the_runs() {
 fn signals_save_what_is_at_work_and_the_same_command_goes_on() {
     let long = "training={ batch_size = 8, steps = 400, log_every = 7, checkpoint_every = 150 }";
     let whole = Bench::new(2, &[long]);
-    whole.expect(&[], 0, &[]);
+    whole.succeed(&[], &[]);
     for (name, code) in [("INT", 130), ("TERM", 143), ("USR1", 143)] {
         let bench = Bench::new(2, &[long]);
         let study = bench.start(&["--jobs", "2"]);
@@ -133,12 +137,18 @@ fn signals_save_what_is_at_work_and_the_same_command_goes_on() {
         // To all of its processes, as a terminal and a scheduler do.
         signal(name, &format!("-{}", study.id()));
         let output = study.wait_with_output().unwrap();
-        check(&output, code, &["interrupted by", "runs are done", "the same command resumes"]);
+        let done = &bench.status()["counts"]["done"];
+        let signal = if name == "USR1" { "TERM" } else { name };
+        let message = format!(
+            "error: interrupted by SIG{signal}; {done} of 2 runs are done, and those in progress are saved\n\
+             hint: the same command resumes"
+        );
+        check_last_failure(&output, bench.bench.directory.path(), code, &message);
         let interrupted = (0..2).filter(|n| bench.text(*n, "status.json").contains("interrupted by")).count();
         assert!(interrupted > 0, "no run was at work any more");
         assert!(bench.rows() < whole.rows());
         assert_eq!(bench.leases(), [""; 0]);
-        bench.expect(&[], 0, &[]);
+        bench.succeed(&[], &[]);
         assert_same_studies(&whole, &bench);
     }
 }

@@ -1,11 +1,11 @@
 //! `unbraid study plan`, `new` and `presets`: what is counted, in which order, what is kept, and what is refused.
 
-use crate::support::Bench;
+use crate::support::{Bench, without_directory};
 use serde_json::Value;
 use std::fs;
 use unbraid::error_chain;
 use unbraid::run::{State, Status};
-use unbraid_study::{Manifest, StudyDirectory};
+use unbraid_study::{Manifest, Plan, StudyDirectory};
 
 const STUDY: &str = r#"
 name = "small"
@@ -49,7 +49,7 @@ fn write(bench: &Bench, study: &str) {
 fn planned(bench: &Bench) -> Value {
     let command = ["study", "plan", "study", "--no-timing", "--format", "json"];
     let output = bench.unbraid(&command).output().unwrap();
-    crate::support::check(&output, 0, &[]);
+    crate::support::check(&output, &[]);
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -63,6 +63,19 @@ fn manifest(bench: &Bench) -> Manifest {
 
 fn names(bench: &Bench) -> Vec<String> {
     manifest(bench).entries.into_iter().map(|entry| entry.name).collect()
+}
+
+/// A plan is refused where all runs belong to another study, one of which is `name`.
+#[track_caller]
+fn refuse_foreign_runs(bench: &Bench, name: &str) {
+    bench.refuse(
+        &["study", "plan", "study"],
+        &format!(
+            "error: study/runs: found 1 directory of runs that are not in the study, such as {name}, and none of its own; \
+             nothing was changed\n\
+             hint: plan another study in another directory; --force plans it here and leaves those runs alone"
+        ),
+    );
 }
 
 /// What a finished run leaves behind, as far as a plan looks at it.
@@ -183,7 +196,7 @@ fn a_run_keeps_its_name_when_another_key_is_varied() {
     // Another configuration with the same eight digits would not pass for it.
     let run = bench.path("study/runs").join(&name);
     fs::write(run.join("config.toml"), crate::support::TINY).unwrap();
-    bench.expect(&["study", "plan", "study"], 2, &["1 directory", &name, "none of its own"]);
+    refuse_foreign_runs(&bench, &name);
 }
 
 #[test]
@@ -194,7 +207,7 @@ fn the_manifest_does_not_depend_on_the_way_to_the_study() {
         [(".", "study"), (".", "study/study.toml"), ("study", "."), ("study", "../study/./")]
     {
         let mut command = bench.unbraid(&["study", "plan", study, "--no-timing"]);
-        crate::support::check(&command.current_dir(bench.path(directory)).output().unwrap(), 0, &[]);
+        crate::support::check(&command.current_dir(bench.path(directory)).output().unwrap(), &[]);
         seen.push(fs::read(bench.path("study/manifest.jsonl")).unwrap());
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
@@ -206,50 +219,92 @@ fn the_manifest_does_not_depend_on_the_way_to_the_study() {
 fn bad_input_is_refused_with_its_place_and_nothing_is_written() {
     let bench = bench("");
     let base = "config = \"base.toml\"\n";
-    for (study, words) in [
-        ("[grid]\nobjective.beta = []", vec!["study.toml", "objective.beta", "an empty list"]),
+    for (study, message) in [
+        ("[grid]\nobjective.beta = []", "grid: objective.beta: found an empty list, expected values"),
         (
             "[grid]\nobjective.bta = [1]",
-            vec!["study.toml", "objective.bta = 1", "unknown key `bta`", "`beta`?"],
+            "objective.bta = 1: configuration: objective: unknown key `bta`\nhint: did you mean `beta`?\n\
+             hint: the method is `beta-vae`; objective.name=... chooses another",
         ),
-        ("[grid]\ndata.positons = [2]", vec!["study.toml", "positons", "did you mean `positions`?"]),
-        ("[grid]\nobjective.beta = [1, -1]", vec!["study.toml", "objective.beta = -1", "0 or more"]),
-        ("[grid]\nobjective.beta = [\"much\"]", vec!["study.toml", "objective.beta = \"much\""]),
-        ("[gird]\nobjective.beta = [1]", vec!["study.toml", "unknown key `gird`", "did you mean `grid`?"]),
-        ("[set]\ntraining.step = 1", vec!["study.toml", "unknown key `step`", "did you mean `steps`?"]),
-        ("[[zip]]\na = [1, 2]\nb = [1]", vec!["study.toml", "zip 1", "2 values of a and 1 of b"]),
+        (
+            "[grid]\ndata.positons = [2]",
+            "data.positons = 2: data set `shapes` has no option `positons`\nhint: did you mean `positions`?",
+        ),
+        (
+            "[grid]\nobjective.beta = [1, -1]",
+            "objective.beta = -1: configuration: objective.beta: found -1, expected a finite number, 0 or more",
+        ),
+        (
+            "[grid]\nobjective.beta = [\"much\"]",
+            "objective.beta = \"much\": configuration: objective.beta: found \"much\", expected a number or \
+             { from = 0.0, to = 1.0, start = 0, end = 10000 }",
+        ),
+        ("[gird]\nobjective.beta = [1]", "unknown key `gird`\nhint: did you mean `grid`?"),
+        (
+            "[set]\ntraining.step = 1",
+            "configuration: training: unknown key `step`\nhint: did you mean `steps`?",
+        ),
+        (
+            "[[zip]]\na = [1, 2]\nb = [1]",
+            "zip 1: found 2 values of a and 1 of b, expected lists of equal length",
+        ),
         (
             "[grid]\nobjective.beta = [1, 2, 1.0]",
-            vec!["runs 0 and 2 train the same model", "objective.beta = 1"],
+            "runs 0 and 2 train the same model: method = \"beta-vae\", objective.beta = 1, seed = 0, and \
+             method = \"beta-vae\", objective.beta = 1, seed = 0",
         ),
-        ("[grid]\nevaluation.metrics = [[\"mig\"], []]", vec!["runs 0 and 1 train the same model"]),
-        ("[[method]]\n[[method]]\nset = { seed = 3 }", vec!["method 2", "expected the seeds in `seeds`"]),
+        (
+            "[grid]\nevaluation.metrics = [[\"mig\"], []]",
+            "runs 0 and 1 train the same model: evaluation.metrics = [\"mig\"], method = \"beta-vae\", seed = 0, and \
+             evaluation.metrics = [], method = \"beta-vae\", seed = 0",
+        ),
+        (
+            "[[method]]\n[[method]]\nset = { seed = 3 }",
+            "method 2: set: found `seed`, expected seeds in `seeds` only",
+        ),
         (
             "[[method]]\n[[method]]\nset = { training.steps = 3 }",
-            vec!["two methods called `beta-vae`", "`name`"],
+            "found two methods called `beta-vae`, expected a `name` for each",
         ),
-        ("seeds = 0", vec!["study.toml", "seeds: found none"]),
-        ("seeds = [1, 1]", vec!["study.toml", "seeds: found 1 twice"]),
-        ("seeds = \"3\"", vec!["study.toml", "seeds", "expected the number of seeds"]),
-        ("name = 3", vec!["study.toml", "name", "expected a string"]),
-        ("base = \"default\"", vec!["study.toml", "both `base` and `config`"]),
-        ("[[method]]\nconfig = \"gone.toml\"", vec!["study.toml", "gone.toml", "cannot read"]),
+        ("seeds = 0", "seeds: found none, expected one or more"),
+        ("seeds = [1, 1]", "seeds: found 1 twice, expected each seed once"),
+        ("seeds = \"3\"", "seeds: expected the number of seeds, or a list of seeds"),
+        ("name = 3", "name: found 3, expected a string"),
+        ("base = \"default\"", "found both `base` and `config`, expected one of them"),
+        (
+            "[[method]]\nconfig = \"gone.toml\"",
+            "method 1: DIR/study/gone.toml: cannot read the configuration: No such file or directory (os error 2)",
+        ),
         (
             "[[method]]\nbase = \"dlib/beta\"",
-            vec!["study.toml", "unknown preset `dlib/beta`", "`dlib/beta-vae`?"],
+            "method 1: unknown preset `dlib/beta`\nhint: did you mean `dlib/beta-vae`?",
         ),
-        ("[grid", vec!["study.toml", "line 2"]),
+        (
+            "[grid",
+            "TOML parse error at line 2, column 6\n  |\n2 | [grid\n  |      ^\nunclosed table, expected `]`",
+        ),
     ] {
         write(&bench, &format!("{base}{study}"));
-        bench.expect(&["study", "plan", "study"], 2, &words);
+        bench.refuse(&["study", "plan", "study"], &format!("error: study/study.toml: {message}"));
         assert!(!bench.path("study/manifest.jsonl").exists(), "{study}");
     }
     write(&bench, "");
-    bench.expect(&["study", "plan", "study"], 2, &["found neither `base` nor `config`"]);
-    bench.expect(&["study", "plan", "nowhere"], 2, &["nowhere", "found nothing"]);
+    bench.refuse(
+        &["study", "plan", "study"],
+        "error: study/study.toml: found neither `base` nor `config`, expected base = \"default\" or another preset, or \
+         config = \"base.toml\" or another file",
+    );
+    bench.refuse(
+        &["study", "plan", "nowhere"],
+        "error: nowhere: found nothing, expected the directory of a study\nhint: `unbraid study new` creates one",
+    );
     fs::write(bench.path("study/base.toml"), "seed = \"x").unwrap();
     write(&bench, base);
-    bench.expect(&["study", "plan", "study"], 2, &["base.toml"]);
+    bench.refuse(
+        &["study", "plan", "study"],
+        "error: study/study.toml: DIR/study/base.toml: TOML parse error at line 1, column 10\n  |\n1 | seed = \"x\n  \
+         |          ^\ninvalid basic string, expected `\"`",
+    );
 }
 
 #[test]
@@ -260,9 +315,9 @@ fn the_directory_of_another_study_is_left_alone() {
     let before = fs::read(bench.path("study/manifest.jsonl")).unwrap();
     let other = "config = \"base.toml\"\n[grid]\nobjective.beta = [30]\n";
     write(&bench, other);
-    bench.expect(&["study", "plan", "study"], 2, &["1 directory", &name, "none of its own", "--force"]);
+    refuse_foreign_runs(&bench, &name);
     assert_eq!(fs::read(bench.path("study/manifest.jsonl")).unwrap(), before);
-    bench.expect(&["study", "plan", "study", "--force", "--no-timing"], 0, &[]);
+    bench.succeed(&["study", "plan", "study", "--force", "--no-timing"], &[]);
     assert_eq!(manifest(&bench).entries.len(), 1);
     assert!(bench.path("study/runs").join(name).join("status.json").exists());
 }
@@ -281,7 +336,10 @@ fn a_damaged_manifest_is_written_anew() {
     // What cannot be written leaves what there is.
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    bench.expect(&["study", "plan", "study"], 2, &["manifest.jsonl", "found a directory"]);
+    bench.refuse(
+        &["study", "plan", "study"],
+        "error: study/manifest.jsonl: found a directory, expected a file to write",
+    );
     assert!(path.is_dir());
 }
 
@@ -291,18 +349,26 @@ fn a_change_since_the_plan_is_noticed() {
     planned(&bench);
     let study = StudyDirectory::open(&bench.path("study")).unwrap();
     let manifest = study.read_manifest().unwrap();
-    let check = || manifest.check_current(&study).unwrap().map(|outdated| error_chain(&outdated));
+    let check = || {
+        let outdated = manifest.check_current(&study).unwrap()?;
+        Some(without_directory(&error_chain(&outdated), bench.directory.path()))
+    };
     assert_eq!(check(), None);
     write(&bench, &format!("# A comment.\n{STUDY}"));
     assert_eq!(check(), None);
     write(&bench, &STUDY.replace("[1, 0.5]", "[1]"));
-    let warning = check().unwrap();
-    assert!(warning.contains("16 runs now, 16 of them among the 24"), "{warning}");
+    let changed = |runs: usize| {
+        format!(
+            "DIR/study/study.toml has changed since it was planned: it has {runs} runs now, {runs} of them among the 24 \
+             of the manifest"
+        )
+    };
+    assert_eq!(check(), Some(changed(16)));
     // Not what is trained, but what is done with it.
     write(&bench, &STUDY.replace("[set]", "[set]\nevaluation.metrics = [\"mig\"]"));
-    assert!(check().unwrap().contains("24 runs now, 24 of them among the 24"));
+    assert_eq!(check(), Some(changed(24)));
     write(&bench, "seeds = 0");
-    assert!(check().unwrap().contains("seeds: found none"));
+    assert_eq!(check().unwrap(), "DIR/study/study.toml: seeds: found none, expected one or more");
 }
 
 #[test]
@@ -311,7 +377,7 @@ fn the_cost_is_measured_once_the_plan_is_written() {
     let study = "config = \"base.toml\"\nseeds = 2\n[grid]\nobjective.beta = [1, 2]\n";
     write(&bench, study);
     let output = bench.unbraid(&["study", "plan", "study", "--format", "json"]).output().unwrap();
-    crate::support::check(&output, 0, &[]);
+    crate::support::check(&output, &[]);
     let cost = &serde_json::from_slice::<Value>(&output.stdout).unwrap()["cost"];
     let class = &cost["classes"][0];
     assert_eq!((class["runs"].as_u64(), class["steps"].as_u64()), (Some(4), Some(4 * 60)));
@@ -321,7 +387,7 @@ fn the_cost_is_measured_once_the_plan_is_written() {
 
     write(&bench, &format!("{study}[set]\ndata = \"gone.npz\"\n"));
     let output = bench.unbraid(&["study", "plan", "study"]).output().unwrap();
-    crate::support::check(&output, 0, &["measuring"]);
+    crate::support::check(&output, &["measuring"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("runs         4") && text.contains("not measured:"), "{text}");
     assert!(text.contains("gone.npz") && text.contains("what 4 of the runs cost"), "{text}");
@@ -337,7 +403,7 @@ fn the_studies_of_the_papers_are_there_to_begin_with() {
     assert_eq!((dlib["runs"].as_u64(), dlib["runs_small"].as_u64()), (Some(10_800), Some(36)));
 
     let output = bench.unbraid(&["study", "new", "dlib", "study"]).output().unwrap();
-    crate::support::check(&output, 0, &[]);
+    crate::support::check(&output, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     for words in [
         "runs         10800",
@@ -352,20 +418,54 @@ fn the_studies_of_the_papers_are_there_to_begin_with() {
     let study = StudyDirectory::open(&bench.path("study")).unwrap();
     assert!(study.read_manifest().unwrap().check_current(&study).unwrap().is_none());
 
-    let new = |more: &[&str], code: i32, words: &[&str]| {
-        bench.expect(&[&["study", "new"], more].concat(), code, words)
-    };
-    new(&["dlib", "study"], 2, &["there is a study here already"]);
-    new(&["dlibb", "other"], 2, &["unknown study `dlibb`", "did you mean `dlib`?"]);
-    new(&["thesis", "other", "--set", "objective.beta=3"], 2, &["the study varies it"]);
-    new(&["thesis", "other", "--set", "training.stepz=3"], 2, &["unknown key `stepz`", "`steps`?"]);
+    let refused = |more: &[&str], message: &str| bench.refuse(&[&["study", "new"], more].concat(), message);
+    refused(
+        &["dlib", "study"],
+        "error: study: there is a study here already\n\
+         hint: edit its study.toml and run `unbraid study plan` again, or choose another directory",
+    );
+    refused(&["dlibb", "other"], "error: unknown study `dlibb`\nhint: did you mean `dlib`?");
+    refused(
+        &["thesis", "other", "--set", "objective.beta=3"],
+        "error: objective.beta: the study varies it, so it cannot be set for all runs\n\
+         hint: leave out that --set, then change its list in study.toml",
+    );
+    refused(
+        &["thesis", "other", "--set", "training.stepz=3"],
+        "error: study.toml: method `beta-vae`, objective.beta = 1: configuration: training: unknown key `stepz`\n\
+         hint: did you mean `steps`?",
+    );
     assert!(!bench.path("other").exists());
-    new(&["thesis", "other", "--scale", "small", "--set", "seeds=1", "--set", "training.steps=9"], 0, &[]);
+    let small = ["--scale", "small", "--set", "seeds=1", "--set", "training.steps=9"];
+    bench.succeed(&[&["study", "new", "thesis", "other"], &small[..]].concat(), &[]);
     let text = fs::read_to_string(bench.path("other/study.toml")).unwrap();
     assert!(text.starts_with("# Mushom") && text.contains("\nseeds = 1\n"), "{text}");
     assert!(text.contains("\n\"training.steps\" = 9\n"), "{text}");
-    new(&["empty", "own"], 0, &[]);
-    bench.expect(&["study", "plan", "own", "--no-timing"], 0, &[]);
+    bench.succeed(&["study", "new", "empty", "own"], &[]);
+    bench.succeed(&["study", "plan", "own", "--no-timing"], &[]);
     let shown = bench.unbraid(&["study", "presets", "show", "kumar"]).output().unwrap().stdout;
     assert!(String::from_utf8(shown).unwrap().starts_with("# Kumar et al. 2018"));
+}
+
+/// Kumar et al. 2018, Table 1 and Figure 1: "on the test set of 2D Shapes", SAP with R^2 and balanced thresholds, Z-diff by a
+/// support vector machine, and the reconstruction error of a pixel.
+#[test]
+fn runs_of_kumar_are_scored_by_his_measures_on_images_they_have_not_seen() {
+    let bench = Bench::new();
+    for (scale, runs) in [("full", 29), ("small", 30)] {
+        bench.succeed(&["study", "new", "kumar", scale, "--scale", scale], &[]);
+        let study = StudyDirectory::open(&bench.path(scale)).unwrap();
+        let entries = Plan::of(&study).unwrap().manifest.entries;
+        assert_eq!(entries.len(), runs, "{scale}");
+        for entry in entries {
+            let values = entry.configuration.values();
+            assert_eq!(values["evaluation.split"], "\"test\"", "{}", entry.name);
+            assert_eq!(values["evaluation.beta_vae_score.classifier"], "\"svm\"", "{}", entry.name);
+            for metric in ["sap_kumar", "reconstruction_error"] {
+                assert!(values["evaluation.metrics"].contains(metric), "{}: {metric}", entry.name);
+            }
+            let data = entry.configuration.data.to_string();
+            assert!(data.contains("split=\"train\"") && data.contains("train_fraction=0.9"), "{data}");
+        }
+    }
 }

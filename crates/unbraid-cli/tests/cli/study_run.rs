@@ -1,8 +1,8 @@
 //! `unbraid study run` and `status`: which runs are trained, what becomes of those that fail, and whose they are.
 
-use crate::support::check;
 use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, wait_until};
+use crate::support::{check, check_last_failure, without_directory};
 use std::fs;
 use std::time::{Duration, SystemTime};
 use unbraid_study::lease::Owner;
@@ -13,9 +13,9 @@ const SHORT: &str = "training={ batch_size = 8, steps = 5, log_every = 2, checkp
 fn only_what_was_asked_for_is_trained() {
     let bench = Bench::new(5, &[SHORT]);
     let trained = || (0..5).filter(|number| bench.run(*number).exists()).collect::<Vec<_>>();
-    bench.expect(&["--only", "1..3,4"], 0, &["3/3 done"]);
+    bench.succeed(&["--only", "1..3,4"], &["3/3 done"]);
     assert_eq!(trained(), [1, 2, 4]);
-    bench.expect(&["--id", "0"], 0, &[]);
+    bench.succeed(&["--id", "0"], &[]);
     assert_eq!(trained(), [0, 1, 2, 4]);
     let status = bench.status();
     assert_eq!(status["counts"]["done"], 4);
@@ -23,22 +23,31 @@ fn only_what_was_asked_for_is_trained() {
 
     // The rest; what is done is left alone.
     let before = bench.text(1, "status.json");
-    let output = bench.expect(&[], 0, &["5/5 done: 3"]);
+    let output = bench.succeed(&[], &["5/5 done: 3"]);
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
         "runs            5\ndone            5\nfinished now    1\n"
     );
     assert_eq!(bench.text(1, "status.json"), before);
-    for (more, word) in [
-        (["--only", "3..9"], "--only: the study has no run 5; expected 0 to 4"),
-        (["--id", "5"], "--id: the study has no run 5"),
-        (["--only", "3..3"], "empty range `3..3`"),
-        (["--jobs", "0"], "0 is not in 1..=1024"),
+    for (more, message) in [
+        (["--only", "3..9"], "error: --only: the study has no run 5; expected 0 to 4"),
+        (["--id", "5"], "error: --id: the study has no run 5; expected 0 to 4"),
+        (
+            ["--only", "3..3"],
+            "error: invalid value '3..3' for '--only <RANGES>': found the empty range `3..3`; ranges are half-open, as in \
+             `0..100`\n\nFor more information, try '--help'.",
+        ),
+        (
+            ["--jobs", "0"],
+            "error: invalid value '0' for '--jobs <N>': 0 is not in 1..=1024\n\nFor more information, try '--help'.",
+        ),
     ] {
-        bench.expect(&more, 2, &[word]);
+        bench.fail(&more, 2, message);
     }
     fs::remove_file(bench.study.manifest()).unwrap();
-    bench.expect(&[], 2, &["no manifest.jsonl yet", "unbraid study plan"]);
+    let message =
+        "error: DIR/study: the study has no manifest.jsonl yet\nhint: unbraid study plan DIR/study writes it";
+    bench.fail(&[], 2, message);
 }
 
 #[test]
@@ -48,8 +57,11 @@ fn a_run_that_fails_hurts_no_other_and_is_tried_again_on_request() {
     let strayed = "optimizer.learning_rate=1e30";
     let place = bench.path("study");
     let bench = Bench::at(bench, &place, &[&[SHORT], &[SHORT, &missing], &[SHORT, strayed], &[SHORT]]);
-    let words = ["2 of 4 runs failed", "late.npz", "is NaN", "--retry-failed", "log: "];
-    bench.expect(&["--jobs", "2"], 1, &words);
+    let missing = bench.failed_run(1, "DIR/late.npz: cannot open: No such file or directory (os error 2)");
+    let strayed = bench.failed_run(2, "step 2: the term `reconstruction` is NaN; training cannot continue");
+    let hint = "hint: --retry-failed tries them again";
+    let two_failed = format!("error: 2 of 4 runs failed\n{missing}{strayed}{hint}");
+    bench.fail(&["--jobs", "2"], 1, &two_failed);
     let status = bench.status();
     assert_eq!((&status["counts"]["done"], &status["counts"]["failed"]), (&2.into(), &2.into()));
     assert!(status["failed"][0]["error"].as_str().unwrap().contains("late.npz"), "{status}");
@@ -62,40 +74,49 @@ fn a_run_that_fails_hurts_no_other_and_is_tried_again_on_request() {
 
     // Left alone without a word, and still a failure of what was asked for.
     let before = bench.text(1, "status.json");
-    bench.expect(&[], 1, &["2 of 4 runs failed"]);
+    bench.fail(&[], 1, &two_failed);
     assert_eq!(bench.text(1, "status.json"), before);
 
     let shapes = "shapes(scales=2,orientations=2,positions=4)";
-    bench.bench.expect(&["data", "convert", shapes, "-o", "late.npz"], 0, &[]);
-    bench.expect(&["--retry-failed", "--id", "1"], 0, &[]);
-    bench.expect(&["--retry-failed"], 1, &["1 of 4 runs failed", "is NaN"]);
+    bench.bench.succeed(&["data", "convert", shapes, "-o", "late.npz"], &[]);
+    bench.succeed(&["--retry-failed", "--id", "1"], &[]);
+    bench.fail(&["--retry-failed"], 1, &format!("error: 1 of 4 runs failed\n{strayed}{hint}"));
 }
 
 #[test]
 fn what_is_trained_is_scored_without_training_it_again() {
     let whole = Bench::new(2, &[SHORT]);
-    whole.expect(&[], 0, &[]);
+    whole.succeed(&[], &[]);
     let mut bench = Bench::new(2, &[SHORT]);
-    bench.expect(&[], 0, &[]);
+    bench.succeed(&[], &[]);
     let logs = [0, 1].map(|number| bench.text(number, "run.log"));
     // As if killed while it was evaluated, or between its two files.
     fs::remove_file(bench.run(0).join("scores.json")).unwrap();
     fs::remove_file(bench.run(1).join("scores.json")).unwrap();
     fs::remove_file(bench.run(1).join("codes.npz")).unwrap();
     assert_eq!(bench.status()["counts"]["interrupted"], 2);
-    bench.expect(&[], 0, &["2/2 done"]);
+    bench.succeed(&[], &["2/2 done"]);
     assert_eq!([0, 1].map(|number| bench.text(number, "run.log")), logs);
     assert_same_studies(&whole, &bench);
 
-    // Other metrics are another evaluation of the same run.
+    // Other metrics are another evaluation of the same run, which keeps what is there.
     bench.replan(|config| config.evaluation.metrics = vec!["sap".to_owned()]);
     assert_eq!(bench.status()["counts"]["done"], 0);
-    bench.expect(&[], 0, &["2/2 done"]);
+    bench.succeed(&[], &["2/2 done"]);
     assert_eq!([0, 1].map(|number| bench.text(number, "run.log")), logs);
-    let scores: serde_json::Value = serde_json::from_str(&bench.text(0, "scores.json")).unwrap();
-    assert_eq!(scores["scores"].as_object().unwrap().keys().collect::<Vec<_>>(), ["sap"]);
+    let scores =
+        |bench: &Bench| -> serde_json::Value { serde_json::from_str(&bench.text(0, "scores.json")).unwrap() };
+    assert_eq!(scores(&bench)["scores"].as_object().unwrap().keys().collect::<Vec<_>>(), ["mig", "sap"]);
     assert!(bench.text(0, "config.toml").contains("sap"));
     assert_eq!(bench.status()["counts"]["done"], 2);
+
+    // So are other options of a metric.
+    let options = ["sap.predictor=threshold".to_owned()];
+    bench.replan(|config| config.evaluation = config.evaluation.with_assignments(&options).unwrap());
+    assert_eq!(bench.status()["counts"]["done"], 0);
+    bench.succeed(&[], &["2/2 done"]);
+    assert_eq!(scores(&bench)["scores"]["sap"]["parameters"]["predictor"], "threshold");
+    assert_eq!([0, 1].map(|number| bench.text(number, "run.log")), logs);
 }
 
 /// A lease of another machine with a heartbeat so many seconds ago.
@@ -123,7 +144,7 @@ fn runs_of_other_machines_are_respected_while_their_heartbeats_are_recent() {
     wait_until("only their lease is left", || bench.leases() == theirs);
     // It is given back, as its owner would, and only then taken.
     fs::remove_file(bench.lease(0)).unwrap();
-    check(&study.wait_with_output().unwrap(), 0, &["3/3 done: 0"]);
+    check(&study.wait_with_output().unwrap(), &["3/3 done: 0"]);
     assert_eq!(counts()["done"], 3);
     assert_eq!(bench.leases(), [""; 0]);
 }
@@ -133,7 +154,7 @@ fn a_heart_that_stops_while_others_wait_gives_its_run_away() {
     let mut bench = Bench::new(1, &[SHORT]);
     bench.stale = Some("2");
     foreign_lease(&bench, 0, 0);
-    bench.expect(&[], 0, &["1/1 done"]);
+    bench.succeed(&[], &["1/1 done"]);
 }
 
 #[test]
@@ -155,7 +176,11 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
     let bench = Bench::new(2, &[SHORT]);
     fs::create_dir_all(bench.run(0)).unwrap();
     fs::write(bench.run(0).join("thesis.tex"), "x").unwrap();
-    bench.expect(&[], 1, &["1 of 2 runs failed", "holds no run"]);
+    let place = format!("DIR/study/runs/{}", bench.manifest.entries[0].name);
+    let error =
+        format!("{place}: found files that do not belong to a run, expected an empty directory or a run");
+    let failed = bench.failed_run(0, &error);
+    bench.fail(&[], 1, &format!("error: 1 of 2 runs failed\n{failed}hint: --retry-failed tries them again"));
     assert_eq!(fs::read_dir(bench.run(0)).unwrap().count(), 1);
     assert_eq!(bench.status()["counts"]["done"], 1);
 }
@@ -165,33 +190,40 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
 fn a_full_disk_loses_nothing() {
     let many = "training={ batch_size = 8, steps = 30, log_every = 7, checkpoint_every = 1, keep_checkpoints = 100 }";
     let whole = Bench::new(2, &[many]);
-    whole.expect(&[], 0, &[]);
+    whole.succeed(&[], &[]);
 
     let bench = crate::support::Bench::new();
     let Some(disk) = crate::support::Disk::mount(bench.path("disk"), "100m") else { return };
     let place = bench.path("disk/study");
     let bench = Bench::at(bench, &place, &[&[many][..], &[many]]);
-    bench.expect(&["--id", "0"], 0, &[]);
+    bench.succeed(&["--id", "0"], &[]);
     // Room for the lease and a few checkpoints, not for all of them.
     let used = std::process::Command::new("du").args(["-s", "--block-size=1K"]).arg(&place).output().unwrap();
     let used = String::from_utf8(used.stdout).unwrap();
     let used: u64 = used.split_whitespace().next().unwrap().parse().unwrap();
     disk.remount(&format!("size={}k", used + 200));
-    bench.expect(&[], 1, &["1 of 2 runs failed", "cannot write", "No space left"]);
-    assert_eq!(bench.status()["counts"]["done"], 1);
+    let output = bench.command("run", &[]).output().unwrap();
+    let status = bench.status();
+    assert_eq!(status["counts"]["done"], 1);
+    // Any of its files may be the one that does not fit.
+    let error =
+        without_directory(status["failed"][0]["error"].as_str().unwrap(), bench.bench.directory.path());
+    let run = format!("cannot write DIR/disk/study/runs/{}/", bench.manifest.entries[1].name);
+    assert!(error.starts_with(&run) && error.ends_with(": No space left on device (os error 28)"), "{error}");
+    let failed = bench.failed_run(1, &error);
+    let message = format!("error: 1 of 2 runs failed\n{failed}hint: --retry-failed tries them again");
+    check_last_failure(&output, bench.bench.directory.path(), 1, &message);
 
     // Not even room for a lease.
     let filled = fs::write(place.join("filler"), vec![0; 1 << 20]);
     assert!(filled.is_err());
-    bench.expect(
-        &["--retry-failed"],
-        1,
-        &["claims/beta-vae-seed=1", "cannot write the lease", "No space left"],
-    );
+    let lease = format!("DIR/disk/study/claims/{}", bench.manifest.entries[1].name);
+    let message = format!("error: {lease}: cannot write the lease: No space left on device (os error 28)");
+    bench.fail(&["--retry-failed"], 1, &message);
     assert_eq!(bench.leases(), [""; 0]);
 
     fs::remove_file(place.join("filler")).unwrap();
     disk.remount("size=100m");
-    bench.expect(&["--retry-failed"], 0, &[]);
+    bench.succeed(&["--retry-failed"], &[]);
     assert_same_studies(&whole, &bench);
 }

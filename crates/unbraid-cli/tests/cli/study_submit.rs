@@ -1,7 +1,7 @@
 //! `unbraid study submit` with programs of our own in place of Slurm's: what they are asked, and what they can do wrong.
 #![cfg(unix)]
 
-use crate::support::{TINY, check};
+use crate::support::{TINY, check, check_last_failure};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +10,10 @@ use std::process::{Command, Output};
 use unbraid::config::Source;
 use unbraid::run::{State, Status};
 use unbraid_study::{Entry, Manifest};
+
+/// What [`Bench::sbatch`] says when it refuses a job.
+const REFUSED: &str =
+    "sbatch refused the job (exit status: 1): sbatch: error: invalid partition specified: nowhere";
 
 /// A study of six runs below a directory with an awkward name, and a `bin/` that is all of the PATH.
 struct Bench {
@@ -79,6 +83,11 @@ echo "$number;test""#
         command.current_dir(self.directory.path()).output().unwrap()
     }
 
+    #[track_caller]
+    fn check_failure(&self, output: &Output, code: i32, message: &str) {
+        check_last_failure(output, self.directory.path(), code, message);
+    }
+
     /// The words that sbatch got for a job.
     fn words(&self, job: usize) -> Vec<String> {
         fs::read_to_string(self.path(&job.to_string())).unwrap().lines().map(str::to_owned).collect()
@@ -111,7 +120,7 @@ fn six_runs_are_two_arrays_of_three() {
     let bench = Bench::new();
     bench.sbatch(9);
     let output = bench.submit(&["--array-limit", "3"]);
-    check(&output, 0, &["6 runs in 6 tasks", "job 1: tasks 0 to 2", "job 2: tasks 3 to 5"]);
+    check(&output, &["6 runs in 6 tasks", "job 1: tasks 0 to 2", "job 2: tasks 3 to 5"]);
     assert_eq!(text(&output), "1\n2\n");
     let files = bench.files();
     let [jobs, script, tasks] = files.as_slice() else { panic!("{files:?}") };
@@ -139,12 +148,12 @@ fn what_is_done_failed_or_queued_is_left_out() {
     bench.settle(1, State::Done);
     bench.settle(2, State::Failed);
     let output = bench.submit(&["--only", "0..3,4"]);
-    check(&output, 0, &["2 runs in 2 tasks; left out: 1 done, 1 failed", "hint: --retry-failed"]);
+    check(&output, &["2 runs in 2 tasks; left out: 1 done, 1 failed", "hint: --retry-failed"]);
     // The second of these tasks is still in the queue.
     let name = bench.files()[0].strip_suffix(".jobs").unwrap().to_owned();
     bench.program("squeue", &format!("echo 'PENDING 1_1 {name}.0'"));
     let output = bench.submit(&["--retry-failed", "--runs-per-task", "3"]);
-    check(&output, 0, &["4 runs in 2 tasks; left out: 1 done, 1 in the queue"]);
+    check(&output, &["4 runs in 2 tasks; left out: 1 done, 1 in the queue"]);
     let is_new = |file: &String| file.ends_with(".tasks") && !file.starts_with(&name);
     let tasks = bench.files().into_iter().find(is_new).unwrap();
     let tasks = fs::read_to_string(bench.path("study/slurm").join(tasks)).unwrap();
@@ -153,7 +162,7 @@ fn what_is_done_failed_or_queued_is_left_out() {
         bench.settle(number, State::Done);
     }
     let output = bench.submit(&[]);
-    check(&output, 0, &["nothing to submit; left out: 6 done"]);
+    check(&output, &["nothing to submit; left out: 6 done"]);
     assert_eq!(text(&output), "");
 }
 
@@ -162,14 +171,15 @@ fn a_refusal_is_told_and_leaves_nothing_behind_that_no_job_needs() {
     let bench = Bench::new();
     bench.sbatch(1);
     let output = bench.submit(&["--partition", "nowhere"]);
-    check(&output, 1, &["sbatch refused the job", "invalid partition specified: nowhere"]);
+    let refused = format!("error: {REFUSED}");
+    bench.check_failure(&output, 1, &refused);
     // Nobody can tell whether the job was taken in spite of it.
     assert_eq!(bench.files().len(), 2);
     for file in bench.files() {
         fs::remove_file(bench.path("study/slurm").join(file)).unwrap();
     }
     bench.program("squeue", "echo 'RUNNING 7 bash'");
-    check(&bench.submit(&["--partition", "nowhere"]), 1, &["invalid partition specified: nowhere"]);
+    bench.check_failure(&bench.submit(&["--partition", "nowhere"]), 1, &refused);
     assert_eq!(bench.files(), Vec::<String>::new());
 }
 
@@ -177,18 +187,18 @@ fn a_refusal_is_told_and_leaves_nothing_behind_that_no_job_needs() {
 fn what_was_submitted_before_a_refusal_is_not_submitted_again() {
     let bench = Bench::new();
     bench.sbatch(2);
-    check(
-        &bench.submit(&[]),
-        1,
-        &["invalid partition", "1 of 2 arrays are submitted", "hint: the same command later"],
+    let message = format!(
+        "error: only 1 of 2 arrays submitted: {REFUSED}\n\
+         hint: the same command later submits the rest, and skips what is queued"
     );
+    bench.check_failure(&bench.submit(&[]), 1, &message);
     let files = bench.files();
     assert_eq!(files.len(), 3, "{files:?}");
     let name = files[0].strip_suffix(".jobs").unwrap();
     let lines: String = (0..3).map(|task| format!("echo 'PENDING 1_{task} {name}.0'\n")).collect();
     bench.program("squeue", &lines);
     bench.sbatch(9);
-    check(&bench.submit(&[]), 0, &["3 runs in 3 tasks; left out: 3 in the queue", "job 2: tasks 0 to 2"]);
+    check(&bench.submit(&[]), &["3 runs in 3 tasks; left out: 3 in the queue", "job 2: tasks 0 to 2"]);
 }
 
 #[test]
@@ -196,8 +206,9 @@ fn without_slurm_the_way_out_is_named() {
     let bench = Bench::new();
     fs::remove_file(bench.path("bin/scontrol")).unwrap();
     fs::remove_file(bench.path("bin/squeue")).unwrap();
-    let words = ["scontrol tells no limits", "no sbatch in PATH", "hint: --engine print"];
-    check(&bench.submit(&[]), 2, &words);
+    let message = "error: found no sbatch in PATH, which submits jobs to Slurm\n\
+                   hint: --engine print gives command lines for any other scheduler; unbraid study run trains here";
+    bench.check_failure(&bench.submit(&[]), 2, message);
     assert_eq!(bench.files(), Vec::<String>::new());
 }
 
@@ -205,7 +216,7 @@ fn without_slurm_the_way_out_is_named() {
 fn a_dry_run_prints_and_writes_nothing() {
     let bench = Bench::new();
     let output = bench.submit(&["--dry-run", "--time", "1-0", "--sbatch-option=--account=x"]);
-    check(&output, 0, &["6 runs in 6 tasks"]);
+    check(&output, &["6 runs in 6 tasks"]);
     let printed = text(&output);
     assert!(printed.starts_with("#!/bin/bash\n"), "{printed}");
     assert!(
@@ -223,14 +234,26 @@ fn limits_of_the_cluster_are_kept() {
     let bench = Bench::new();
     bench.sbatch(9);
     bench.program("scontrol", "echo 'MaxArraySize = 0'");
-    check(&bench.submit(&[]), 2, &["job arrays off", "hint: --engine print"]);
+    bench.check_failure(
+        &bench.submit(&[]),
+        2,
+        "error: MaxArraySize: found 0, which disables job arrays on this cluster\n\
+         hint: --engine print gives single command lines",
+    );
     bench.program("scontrol", "echo 'MaxJobCount = 5'");
-    check(&bench.submit(&[]), 2, &["6 tasks", "at most 5 jobs", "hint: --runs-per-task"]);
+    bench.check_failure(
+        &bench.submit(&[]),
+        2,
+        "error: found 6 tasks, expected at most 5, the MaxJobCount of this cluster\n\
+         hint: --runs-per-task puts more runs into fewer tasks; --only submits some of them",
+    );
     bench.program("scontrol", "echo 'MaxArraySize = 2'");
-    check(
+    bench.check_failure(
         &bench.submit(&["--array-limit", "2"]),
         2,
-        &["--array-limit: limit of simultaneous tasks: found 2, expected at least 3"],
+        "error: --array-limit: limit of simultaneous tasks: found 2, expected at least 3, since 6 tasks need 3 arrays of \
+         at most 2 tasks, and each array runs at least one at a time\n\
+         hint: --runs-per-task puts more runs into fewer tasks",
     );
     assert_eq!(bench.files(), Vec::<String>::new());
 }
@@ -240,22 +263,44 @@ fn wrong_options_are_refused_before_anything_is_done() {
     let bench = Bench::new();
     bench.sbatch(9);
     let cases: [(&[&str], &str); 9] = [
-        (&["--time", "2h"], "--time: found `2h`"),
-        (&["--time", "3"], "at least 5 minutes"),
-        (&["--mem", "4GB"], "--mem: found `4GB`"),
-        (&["--partition", "a b"], "--partition: found `a b`"),
-        (&["--runs-per-task", "0"], "--runs-per-task"),
-        (&["--array-limit", "0"], "--array-limit"),
-        (&["--only", "0..7"], "--only: the study has no run 6"),
-        (&["--sbatch-option", "--array=3"], "sets by itself"),
-        (&["--engine", "print", "--mem", "1G"], "--mem: only --engine slurm knows it"),
+        (
+            &["--time", "2h"],
+            "--time: found `2h`, expected minutes, hours:minutes:seconds or days-hours:minutes:seconds",
+        ),
+        (
+            &["--time", "3"],
+            "--time: found `3`, expected at least 5 minutes: runs are warned 2 minutes before the end, to save themselves",
+        ),
+        (
+            &["--mem", "4GB"],
+            "--mem: found `4GB`, expected a whole number of megabytes, or one with K, M, G or T, as in `4G`",
+        ),
+        (&["--partition", "a b"], "--partition: found `a b`, expected a name without spaces"),
+        (
+            &["--runs-per-task", "0"],
+            "invalid value '0' for '--runs-per-task <K>': number would be zero for non-zero type\n\n\
+             For more information, try '--help'.",
+        ),
+        (
+            &["--array-limit", "0"],
+            "invalid value '0' for '--array-limit <N>': number would be zero for non-zero type\n\n\
+             For more information, try '--help'.",
+        ),
+        (&["--only", "0..7"], "--only: the study has no run 6; expected 0 to 5"),
+        (
+            &["--sbatch-option", "--array=3"],
+            "--sbatch-option: found `--array=3`, expected an option other than those that unbraid sets",
+        ),
+        (&["--engine", "print", "--mem", "1G"], "--mem: found --engine print, expected --engine slurm"),
     ];
     for (arguments, message) in cases {
-        check(&bench.submit(arguments), 2, &[message]);
+        bench.check_failure(&bench.submit(arguments), 2, &format!("error: {message}"));
     }
     assert_eq!(bench.files(), Vec::<String>::new());
     fs::remove_file(bench.path("study/manifest.jsonl")).unwrap();
-    check(&bench.submit(&[]), 2, &["unbraid study plan"]);
+    let message =
+        "error: DIR/study: the study has no manifest.jsonl yet\nhint: unbraid study plan DIR/study writes it";
+    bench.check_failure(&bench.submit(&[]), 2, message);
 }
 
 /// A line for each run, which any shell can run anywhere.
@@ -264,7 +309,7 @@ fn printed_commands_train_their_runs() {
     let bench = Bench::new();
     bench.settle(0, State::Done);
     let output = bench.submit(&["--engine", "print", "--only", "0..3"]);
-    check(&output, 0, &[]);
+    check(&output, &[]);
     let printed = text(&output);
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines.len(), 2, "{printed}");
@@ -280,7 +325,7 @@ fn printed_commands_train_their_runs() {
     ]));
     assert!(both.ends_with("--name 'run 1' --name 'run 2' --jobs 1 --retry-failed\n"), "{both}");
     let done = Command::new("sh").args(["-c", lines[1]]).current_dir("/").output().unwrap();
-    check(&done, 0, &[]);
+    check(&done, &[]);
     let status = |number: usize| Status::read(&bench.path(&format!("study/runs/run {number}/status.json")));
     assert_eq!(status(2).map(|status| (status.state, status.step)), Some((State::Done, 3)));
     assert_eq!(status(1), None);
@@ -304,10 +349,19 @@ fn a_task_finds_its_runs_by_name() {
         command.args(["study", "run"]).arg(&study).args(["--jobs", "1"]).args(more);
         command.current_dir(bench.directory.path()).output().unwrap()
     };
-    check(&run(&["--task-list", "list", "--task", "1"]), 0, &["no longer part of the study: gone"]);
+    check(&run(&["--task-list", "list", "--task", "1"]), &["no longer part of the study: gone"]);
     assert!(study.join("runs/run 5/checkpoints/last.safetensors").exists());
     assert!(!study.join("runs/run 1").exists());
-    check(&run(&["--task-list", "list", "--task", "2"]), 2, &["found 2 tasks, none with the number 2"]);
-    check(&run(&["--task-list", "list"]), 2, &["--task"]);
-    check(&run(&["--name", "run 6"]), 2, &["--name: the study has no run `run 6`"]);
+    for (more, message) in [
+        (&["--task-list", "list", "--task", "2"][..], "list: no task 2; found 2 tasks, numbered from 0"),
+        (
+            &["--task-list", "list"],
+            "the following required arguments were not provided:\n  --task <N>\n\n\
+             Usage: unbraid study run --task-list <FILE> --task <N> --jobs <N> <STUDY>\n\n\
+             For more information, try '--help'.",
+        ),
+        (&["--name", "run 6"], "--name: the study has no run `run 6`"),
+    ] {
+        bench.check_failure(&run(more), 2, &format!("error: {message}"));
+    }
 }

@@ -1,6 +1,6 @@
 //! The library's view of a trained run: codes that depend on nothing but their image, and clear errors.
 
-use crate::support::Bench;
+use crate::support::{Bench, without_directory};
 use ndarray::{Array4, Axis, concatenate};
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, open};
 use unbraid::model::Pass;
 use unbraid::run::OpenOptions;
-use unbraid::{ErrorKind, Result, Run};
+use unbraid::{ErrorKind, Result, Run, error_chain};
 
 fn at_step(path: &Path, step: u64) -> Result<Run> {
     Run::open_with(path, OpenOptions { step: Some(step), ..OpenOptions::default() })
@@ -81,7 +81,7 @@ fn codes_and_images_are_those_of_the_network() {
         TensorData::new(images.iter().copied().collect(), shape),
         run.network().device(),
     );
-    let posterior = run.network().encode(tensor, &mut Pass::Inference).continuous;
+    let posterior = run.network().encode(tensor, &mut Pass::Inference).continuous.moments();
     let expected = run.network().decode(posterior.mean.clone(), &mut Pass::Inference);
     let expected: Vec<f32> = run.network().likelihood().mean(expected).into_data().try_into_vec().unwrap();
     let means: Vec<f32> = posterior.mean.into_data().try_into_vec().unwrap();
@@ -203,36 +203,63 @@ fn what_cannot_be_opened_or_encoded_is_explained() {
         let opened = step.map_or_else(|| Run::open(&path), |step| at_step(&path, step));
         let failure = opened.err().unwrap();
         assert_eq!(failure.kind(), ErrorKind::Input, "{failure}");
-        failure.to_string()
+        without_directory(&error_chain(&failure), bench.directory.path())
     };
-    assert!(refused("none", None).contains("none: not a run: no such directory"));
+    assert_eq!(refused("none", None), "DIR/none: not a run: no such directory");
+    assert_eq!(refused("tiny.toml", None), "DIR/tiny.toml: not a run: it is a file");
     fs::create_dir(bench.path("empty")).unwrap();
-    assert!(refused("empty", None).contains("empty: not a run: no config.toml"));
-    assert!(refused("run", Some(1)).contains("none was kept"));
+    assert_eq!(refused("empty", None), "DIR/empty: not a run: no config.toml in it");
+    assert_eq!(
+        refused("run", Some(1)),
+        "DIR/run/checkpoints/step-0000001.safetensors: no such checkpoint; the run kept only the last one"
+    );
     fs::copy(bench.path("run/config.toml"), bench.path("empty/config.toml")).unwrap();
-    assert!(refused("empty", None).contains("no such checkpoint"));
+    assert_eq!(
+        refused("empty", None),
+        "DIR/empty/checkpoints/last.safetensors: no such checkpoint; the run has not written its first checkpoint yet \
+         (training.checkpoint_every)"
+    );
 
     // Weights of another program, half of them, and those of another configuration.
     let weights = bench.path("run/checkpoints/last.safetensors");
     let ours = fs::read(&weights).unwrap();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../unbraid/tests/fixtures/burgess.safetensors");
     fs::copy(fixture, &weights).unwrap();
-    assert!(refused("run", None).contains("another program"));
+    let last = |message: &str| format!("DIR/run/checkpoints/last.safetensors: {message}");
+    assert_eq!(
+        refused("run", None),
+        last("found a safetensors file of another program, expected a checkpoint written by unbraid")
+    );
     fs::write(&weights, &ours[..ours.len() / 2]).unwrap();
-    assert!(refused("run", None).contains("not a whole safetensors file"));
+    assert_eq!(
+        refused("run", None),
+        last("not a complete safetensors file: incomplete metadata, file not fully covered")
+    );
     fs::write(&weights, &ours).unwrap();
     let config = fs::read_to_string(bench.path("run/config.toml")).unwrap();
     fs::write(bench.path("run/config.toml"), config.replace("seed = 5", "seed = 6")).unwrap();
-    assert!(refused("run", None).contains("another configuration"));
+    assert_eq!(
+        refused("run", None),
+        last("found a checkpoint of another configuration, expected that of the run's config.toml")
+    );
     fs::write(bench.path("run/config.toml"), "seed = = 5").unwrap();
-    assert!(refused("run", None).contains("config.toml"));
+    assert_eq!(
+        refused("run", None),
+        "DIR/run/config.toml: TOML parse error at line 1, column 8\n  |\n1 | seed = = 5\n  |        ^\n\
+         extra `=`, expected nothing"
+    );
 
     fs::write(bench.path("run/config.toml"), config).unwrap();
     let run = Run::open(bench.path("run")).unwrap();
-    let error = run.encode(&Array4::zeros((1, 32, 64, 1))).unwrap_err().to_string();
-    assert!(error.contains("found images of 32 x 64 x 1, expected 64 x 64 x 1"), "{error}");
+    let error = |error: unbraid::Error| without_directory(&error_chain(&error), bench.directory.path());
+    assert_eq!(
+        error(run.encode(&Array4::zeros((1, 32, 64, 1))).unwrap_err()),
+        "images: found images of 32 x 64 x 1, expected 64 x 64 x 1 (height x width x channels), those of DIR/run"
+    );
     let latents = run.draw_latents(2, 0);
-    let error = run.decode(&concatenate![Axis(1), latents, latents]).unwrap_err().to_string();
-    assert!(error.contains("found 6 columns, expected 3"), "{error}");
+    assert_eq!(
+        error(run.decode(&concatenate![Axis(1), latents, latents]).unwrap_err()),
+        "latent values: found 6 columns, expected 3, one for each unit of DIR/run"
+    );
     assert_eq!(run.encode(&Array4::zeros((0, 64, 64, 1))).unwrap().mean.dim(), (0, 3));
 }

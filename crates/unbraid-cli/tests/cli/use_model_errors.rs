@@ -34,105 +34,164 @@ fn wrong_images_units_and_outputs_are_refused() {
     let edit = |image: &'static str, set: &'static str| {
         vec!["edit", "run", "--image", image, "--set", set, "-o", "o.png"]
     };
-    let wrong: Vec<(Vec<&str>, &[&str])> = vec![
-        (edit("no.png", "0=1"), &["no.png: cannot open"]),
+    let traverse = |more: &[&'static str]| [&["traverse", "run"], more].concat();
+    let no_image = "image: found damaged or unknown data, expected a PNG, JPEG, WebP, BMP, TIFF or GIF: The image format could not be determined";
+    let help = "\n\nFor more information, try '--help'.";
+    let wrong = [
+        (edit("no.png", "0=1"), "no.png: cannot open: No such file or directory (os error 2)"),
+        (edit("text.png", "0=1"), &format!("text.png: {no_image}")),
         (
-            edit("text.png", "0=1"),
-            &["text.png: image: found damaged or unknown data", "expected a PNG or JPEG"],
+            edit("half.png", "0=1"),
+            "half.png: image: found damaged or unknown data, expected a PNG, JPEG, WebP, BMP, TIFF or GIF: unexpected end of file",
         ),
-        (edit("half.png", "0=1"), &["half.png: image: found damaged or unknown data"]),
-        (edit("full", "0=1"), &["full: "]),
-        (edit("a.png", "2=1"), &["unit 2: no such unit", "run has 2, 0 to 1"]),
-        (edit("a.png", "category.1=0"), &["unit category.1: no such unit", "has one, category.0"]),
-        (edit("a.png", "category.0=4"), &["class 4 of category.0", "it has 4, 0 to 3"]),
-        (edit("a.png", "0"), &["expected UNIT=VALUE"]),
-        (vec!["traverse", "run", "--unit", "7", "-o", "o.png"], &["unit 7: no such unit", "has 2, 0 to 1"]),
-        (vec!["traverse", "run", "--range", "3", "-o", "o.png"], &["expected two numbers as in -3..3"]),
-        (vec!["traverse", "run", "--corrupt", "invert", "-o", "o.png"], &["--corrupt", "expected --image"]),
-        (vec!["traverse", "run", "-o", "o.jpg"], &["o.jpg: expected a name that ends in .png"]),
-        (vec!["traverse", "run", "-o", "there.png"], &["there.png: the file exists", "--overwrite"]),
-        (vec!["traverse", "run", "-o", "no/o.png"], &["no/o.png: its directory does not exist"]),
-        (vec!["traverse", "run", "-o", "a.png/o.png"], &["a.png/o.png: its directory does not exist"]),
-        (vec!["interpolate", "run", "a.png", "text.png", "-o", "o.gif"], &["text.png"]),
-        (vec!["interpolate", "run", "a.png", "a.png", "--steps", "1", "-o", "o.gif"], &["--steps"]),
-        (vec!["reconstruct", "run", "--corrupt", "blur", "-o", "o.png"], &["`invert` or `noise=P`"]),
-        (vec!["reconstruct", "run", "-o", "o.gif"], &["o.gif: expected a name that ends in .png"]),
-        (vec!["sample", "run", "--category", "9", "-o", "o.png"], &["class 9 of category.0"]),
-        (vec!["sample", "run", "-o", "full"], &["full: the directory is not empty", "--overwrite"]),
+        (edit("full", "0=1"), "full: cannot open: Is a directory (os error 21)"),
+        (edit("a.png", "2=1"), "unit 2: no such unit; of continuous units, run has 2, 0 to 1"),
+        (
+            edit("a.png", "category.1=0"),
+            "unit category.1: no such unit; of categorical units, run has one, category.0",
+        ),
+        (edit("a.png", "category.0=4"), "class 4 of category.0: no such class; it has 4, 0 to 3"),
+        (
+            edit("a.png", "0"),
+            &format!(
+                "invalid value '0' for '--set <UNIT=VALUE>': found `0`, expected UNIT=VALUE, as in 3=1.5 or \
+                 category.0=4{help}"
+            ),
+        ),
+        (
+            traverse(&["--unit", "7", "-o", "o.png"]),
+            "unit 7: no such unit; of continuous units, run has 2, 0 to 1",
+        ),
+        (
+            traverse(&["--range", "3", "-o", "o.png"]),
+            &format!(
+                "invalid value '3' for '--range <LOW..HIGH>': found `3`, expected two numbers as in -3..3{help}"
+            ),
+        ),
+        (
+            traverse(&["--corrupt", "invert", "-o", "o.png"]),
+            "--corrupt: found no image to corrupt, expected --image, --index or --factors",
+        ),
+        (traverse(&["-o", "o.jpg"]), "o.jpg: expected a name that ends in .png, or in .gif for an animation"),
+        (traverse(&["-o", "there.png"]), "there.png: the file exists\nhint: --overwrite replaces it"),
+        (traverse(&["-o", "no/o.png"]), "no/o.png: its directory does not exist"),
+        (traverse(&["-o", "a.png/o.png"]), "a.png/o.png: its directory does not exist"),
+        (vec!["interpolate", "run", "a.png", "text.png", "-o", "o.gif"], &format!("text.png: {no_image}")),
+        (
+            vec!["interpolate", "run", "a.png", "a.png", "--steps", "1", "-o", "o.gif"],
+            &format!("invalid value '1' for '--steps <N>': 1 is not in 2..=200{help}"),
+        ),
+        (
+            vec!["reconstruct", "run", "--corrupt", "blur", "-o", "o.png"],
+            &format!(
+                "invalid value 'blur' for '--corrupt <noise=P|invert>': found `blur`, expected `invert` or `noise=P` \
+                 with a probability P, as in noise=0.05{help}"
+            ),
+        ),
+        (vec!["reconstruct", "run", "-o", "o.gif"], "o.gif: expected a name that ends in .png"),
+        (
+            vec!["sample", "run", "--category", "9", "-o", "o.png"],
+            "class 9 of category.0: no such class; it has 4, 0 to 3",
+        ),
+        (
+            vec!["sample", "run", "-o", "full"],
+            "full: the directory is not empty\nhint: --overwrite writes into it anyway",
+        ),
         (
             vec!["sample", "run", "-n", "9999", "-o", "o.png"],
-            &["9,999 images, expected at most 2,500 on a sheet"],
+            "o.png: found 9,999 images, expected at most 2,500 on a sheet\n\
+             hint: a name that ends in .npz, or a directory, takes any number",
         ),
-        (vec!["sample", "run", "-o", "o.gif"], &["o.gif: expected a name that ends in .png for a sheet"]),
-        (vec!["encode", "run", "-o", "there.npz"], &["there.npz: the file exists"]),
-        (vec!["encode", "run", "-o", "o.txt"], &["expected a name that ends in .csv or .npz"]),
+        (
+            vec!["sample", "run", "-o", "o.gif"],
+            "o.gif: expected a name that ends in .png for a sheet or .npz for arrays, or a directory",
+        ),
+        (
+            vec!["encode", "run", "-o", "there.npz"],
+            "there.npz: the file exists\nhint: --overwrite replaces it",
+        ),
+        (vec!["encode", "run", "-o", "o.txt"], "o.txt: expected a name that ends in .csv or .npz"),
         (
             vec!["encode", "run", "--data", "pinwheel", "-o", "o.csv"],
-            &["expected 64 x 64 x 1", "those of run"],
+            "pinwheel: found images of 1 x 2 x 1, expected 64 x 64 x 1 (height x width x channels), those of run",
         ),
-        (vec!["encode", "run", "--data", "text.png", "-o", "o.csv"], &["text.png: image"]),
-        (vec!["encode", "run", "--data", "shape", "-o", "o.csv"], &["did you mean `shapes`?"]),
-        (vec!["decode", "run", "there.npz", "-o", "o.png"], &["there.npz: file"]),
-        (vec!["decode", "run", "there.csv", "-o", "o.png"], &["there.csv: header: found no column `mean_0`"]),
-        (vec!["measure", "run", "--samples", "0"], &["--samples: found 0"]),
-        (vec!["measure", "run", "--images", "1"], &["--images: found 1, expected at least 2"]),
-        (vec!["measure", "run", "--threads", "0"], &["--threads: found 0"]),
+        (vec!["encode", "run", "--data", "text.png", "-o", "o.csv"], &format!("text.png: {no_image}")),
+        (
+            vec!["encode", "run", "--data", "shape", "-o", "o.csv"],
+            "unknown data set `shape`\nhint: did you mean `shapes`?",
+        ),
+        (
+            vec!["decode", "run", "there.npz", "-o", "o.png"],
+            "there.npz: file: found damaged or unknown data, expected a whole .npz (zip) archive: invalid Zip archive: \
+             Could not find EOCD",
+        ),
+        (
+            vec!["decode", "run", "there.csv", "-o", "o.png"],
+            "there.csv: header: found no column `mean_0`, expected one for each unit of run",
+        ),
+        (vec!["measure", "run", "--samples", "0"], "--samples: found 0, expected at least 1"),
+        (vec!["measure", "run", "--images", "1"], "--images: found 1, expected at least 2"),
+        (vec!["measure", "run", "--threads", "0"], "--threads: found 0, expected 1 to 1024"),
     ];
-    for (command, words) in &wrong {
-        let output = bench.unbraid(command).output().unwrap();
-        crate::support::check(&output, 2, words);
-        assert!(output.stdout.is_empty(), "{command:?}");
+    for (command, message) in &wrong {
+        bench.refuse(command, &format!("error: {message}"));
         assert_eq!(listing(&bench), before, "{command:?}");
     }
     for file in ["there.png", "there.csv", "there.npz", "full/mine"] {
         assert_eq!(fs::read_to_string(bench.path(file)).unwrap(), "mine");
     }
-    bench.expect(&["sample", "run", "-n", "3", "-o", "full", "--overwrite"], 0, &[]);
+    bench.succeed(&["sample", "run", "-n", "3", "-o", "full", "--overwrite"], &[]);
     assert_eq!(fs::read_dir(bench.path("full")).unwrap().count(), 4, "what else is there stays");
-    bench.expect(&["traverse", "run", "-o", "there.png", "--overwrite"], 0, &[]);
+    bench.succeed(&["traverse", "run", "-o", "there.png", "--overwrite"], &[]);
     assert!(image::open(bench.path("there.png")).is_ok());
 }
 
 #[test]
 fn codes_that_do_not_fit_are_refused_by_place() {
     let bench = small();
-    let refused = |text: &str, words: &[&str]| {
+    let refused = |text: &str, message: &str| {
         fs::write(bench.path("codes.csv"), text).unwrap();
-        bench.expect(&["decode", "run", "codes.csv", "-o", "o.npz"], 2, words);
+        let message = format!("error: codes.csv: {message}");
+        bench.refuse(&["decode", "run", "codes.csv", "-o", "o.npz"], &message);
     };
-    refused("mean_0,mean_1\n1,2\n", &["no column `category_0`"]);
-    refused("mean_0,mean_1,category_0\n", &["found no codes"]);
-    refused("mean_0,mean_1,category_0\n1,x,0\n", &["row 1, column `mean_1`: found `x`, expected a number"]);
+    let header = "mean_0,mean_1,category_0\n";
+    let after = |rows: &str| format!("{header}{rows}");
     refused(
-        "mean_0,mean_1,category_0\n1,2,0\n1,2,4\n",
-        &["row 2, category.0: found 4, expected a class from 0 to 3"],
+        "mean_0,mean_1\n1,2\n",
+        "header: found no column `category_0`, expected one for each unit of run",
     );
-    refused("mean_0,mean_1,category_0\n1,NaN,0\n", &["row 1, unit 1: found NaN, expected a finite number"]);
-    refused("mean_0,mean_1,category_0\n1,2\n", &["codes.csv: CSV"]);
+    refused(header, "table: found no codes, expected at least one row");
+    refused(&after("1,x,0\n"), "row 1, column `mean_1`: found `x`, expected a number");
+    refused(&after("1,2,0\n1,2,4\n"), "row 2, category.0: found 4, expected a class from 0 to 3");
+    refused(&after("1,NaN,0\n"), "row 1, unit 1: found NaN, expected a finite number");
+    refused(&after("1,2\n"), "line 2: found a row of length 2, expected 3, the length of the header");
     // Written by hand, with spaces and columns that mean nothing to us.
     fs::write(bench.path("codes.csv"), "note,category_0,mean_1,mean_0\nfirst, 1, 0.5, -1e-1\n").unwrap();
-    bench.expect(&["decode", "run", "codes.csv", "-o", "o.npz"], 0, &[]);
+    bench.succeed(&["decode", "run", "codes.csv", "-o", "o.npz"], &[]);
 }
 
 #[test]
 fn runs_without_what_is_needed_are_refused() {
     let bench = small();
     let sample = |run: &'static str, more: &[&'static str]| [&["sample", run, "-o", "o.png"], more].concat();
-    bench.expect(&sample("nothing", &[]), 2, &["nothing: not a run: no such directory"]);
-    bench.expect(&sample("a.png", &[]), 2, &["a.png: not a run"]);
-    bench.expect(&sample("run", &["--step", "3"]), 2, &["no such checkpoint", "none was kept"]);
+    bench.refuse(&sample("nothing", &[]), "error: nothing: not a run: no such directory");
+    bench.refuse(&sample("a.png", &[]), "error: a.png: not a run: it is a file");
+    bench.refuse(
+        &sample("run", &["--step", "3"]),
+        "error: run/checkpoints/step-0000003.safetensors: no such checkpoint; the run kept only the last one",
+    );
     // A run that was stopped before its first checkpoint, and one that was stopped after it.
     fs::create_dir(bench.path("young")).unwrap();
     fs::copy(bench.path("run/config.toml"), bench.path("young/config.toml")).unwrap();
-    bench.expect(
+    bench.refuse(
         &sample("young", &[]),
-        2,
-        &["no such checkpoint", "has not come to its first checkpoint yet"],
+        "error: young/checkpoints/last.safetensors: no such checkpoint; the run has not written its first checkpoint yet \
+         (training.checkpoint_every)",
     );
     assert!(!bench.path("o.png").exists());
     let status = bench.path("run/status.json");
     fs::write(&status, fs::read_to_string(&status).unwrap().replace("done", "failed")).unwrap();
-    bench.expect(&sample("run", &[]), 0, &["not trained to the end; using the checkpoint of step 4 of 4"]);
+    bench.succeed(&sample("run", &[]), &["not trained to the end; using the checkpoint of step 4 of 4"]);
 }
 
 /// Help fits a terminal of 80 columns and ends with an example.

@@ -42,7 +42,7 @@ impl Trial<'_> {
     /// Submits, and gives the jobs.
     fn submit(&self, more: &[&str], words: &[&str]) -> Vec<String> {
         let output = self.unbraid("submit", &[&["--mem", "100M"], more].concat());
-        check(&output, 0, words);
+        check(&output, words);
         String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -103,7 +103,7 @@ impl Trial<'_> {
     /// How many runs are at a stage, as `unbraid study status` says.
     fn count(&self, stage: &str) -> u64 {
         let output = self.unbraid("status", &["--format", "json"]);
-        check(&output, 0, &[]);
+        check(&output, &[]);
         let status: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         status["counts"][stage].as_u64().unwrap()
     }
@@ -195,6 +195,6 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     assert!(study.submit(&[], &["nothing to submit; left out: 6 done"]).is_empty());
 
     let local = Bench::new(RUNS, &[LENGTH]);
-    local.expect(&[], 0, &[]);
+    local.succeed(&[], &[]);
     assert_same_studies(&local, &study.bench);
 }

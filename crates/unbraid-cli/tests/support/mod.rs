@@ -1,6 +1,7 @@
 //! Shared by all tests of the command: a run of milliseconds a step, what to compare of two runs, and studies.
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
+pub(crate) mod devtools;
 pub(crate) mod sameness;
 pub(crate) mod study;
 pub(crate) mod synthetic_study;
@@ -67,22 +68,69 @@ impl Bench {
         command
     }
 
-    /// Trains and gives what was printed; exit code and words of the message are checked.
-    pub(crate) fn expect(&self, arguments: &[&str], code: i32, words: &[&str]) -> String {
+    /// `unbraid` with these arguments succeeds; words of its notes on standard error are checked.
+    #[track_caller]
+    pub(crate) fn succeed(&self, arguments: &[&str], words: &[&str]) {
+        check(&self.unbraid(arguments).output().unwrap(), words);
+    }
+
+    /// `unbraid` with these arguments is refused with exit code 2 and exactly this message.
+    #[track_caller]
+    pub(crate) fn refuse(&self, arguments: &[&str], message: &str) {
         let output = self.unbraid(arguments).output().unwrap();
-        check(&output, code, words)
+        check_failure(&output, self.directory.path(), 2, message);
+        assert!(output.stdout.is_empty(), "{message}");
+    }
+
+    /// `unbraid` with these arguments fails with exactly this message.
+    #[track_caller]
+    pub(crate) fn fail(&self, arguments: &[&str], code: i32, message: &str) {
+        check_failure(&self.unbraid(arguments).output().unwrap(), self.directory.path(), code, message);
+    }
+
+    /// What a command that succeeds prints to standard output.
+    pub(crate) fn expect_output(&self, arguments: &[&str]) -> String {
+        let output = self.unbraid(arguments).output().unwrap();
+        check(&output, &[]);
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
-/// Exit code and words of the message on standard error.
-pub(crate) fn check(output: &Output, code: i32, words: &[&str]) -> String {
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{message}");
+/// Success, and words of the notes on standard error.
+#[track_caller]
+pub(crate) fn check(output: &Output, words: &[&str]) -> String {
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{:?}: {notes}", output.status);
     for word in words {
-        assert!(message.contains(word), "expected `{word}` in: {message}");
+        assert!(notes.contains(word), "expected `{word}` in: {notes}");
     }
-    assert!(!message.contains("panicked"), "{message}");
-    message
+    notes
+}
+
+/// The exit code, and the whole of standard error, in which `directory` is written as `DIR`.
+#[track_caller]
+pub(crate) fn check_failure(output: &Output, directory: &Path, code: i32, message: &str) {
+    assert_eq!(error_text(output, directory), format!("{message}\n"));
+    assert_eq!(output.status.code(), Some(code), "{message}");
+}
+
+/// As [`check_failure`], for a command that has shown its progress before the message.
+#[track_caller]
+pub(crate) fn check_last_failure(output: &Output, directory: &Path, code: i32, message: &str) {
+    let text = error_text(output, directory);
+    let error = text.find("error: ").map_or(text.as_str(), |start| &text[start..]);
+    assert_eq!(error, format!("{message}\n"));
+    assert_eq!(output.status.code(), Some(code), "{message}");
+}
+
+/// Standard error, in which `directory` is written as `DIR`.
+fn error_text(output: &Output, directory: &Path) -> String {
+    without_directory(&String::from_utf8_lossy(&output.stderr), directory)
+}
+
+/// A message in which `directory` is written as `DIR`.
+pub(crate) fn without_directory(message: &str, directory: &Path) -> String {
+    message.replace(&directory.display().to_string(), "DIR")
 }
 
 /// All files of `checkpoints/`, by name.

@@ -1,5 +1,5 @@
 //! Shared by the tests of `unbraid study`: a study of tiny runs in a directory of its own.
-use super::check;
+use super::{check, check_last_failure, without_directory};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,11 +94,27 @@ impl Bench {
         command
     }
 
-    /// Runs the study to its end; exit code and words of the message are checked.
-    pub(crate) fn expect(&self, more: &[&str], code: i32, words: &[&str]) -> Output {
+    /// Runs the study to its end; words of its notes on standard error are checked.
+    #[track_caller]
+    pub(crate) fn succeed(&self, more: &[&str], words: &[&str]) -> Output {
         let output = self.command("run", more).output().unwrap();
-        check(&output, code, words);
+        check(&output, words);
         output
+    }
+
+    /// Runs the study, which fails with exactly this message.
+    #[track_caller]
+    pub(crate) fn fail(&self, more: &[&str], code: i32, message: &str) {
+        let output = self.command("run", more).output().unwrap();
+        check_last_failure(&output, self.bench.directory.path(), code, message);
+    }
+
+    /// What the message of a study says of a run that failed.
+    pub(crate) fn failed_run(&self, number: usize, error: &str) -> String {
+        let name = &self.manifest.entries[number].name;
+        let log = self.study.path().join("logs").join(name).display().to_string() + ".log";
+        let log = without_directory(&log, self.bench.directory.path());
+        format!("{number} {name}: {error}\n  log: {log}\n")
     }
 
     /// Starts to run the study and leaves it alone.
@@ -112,7 +128,7 @@ impl Bench {
     /// What `unbraid study status --format json` says.
     pub(crate) fn status(&self) -> serde_json::Value {
         let output = self.command("status", &["--format", "json"]).output().unwrap();
-        check(&output, 0, &[]);
+        check(&output, &[]);
         serde_json::from_slice(&output.stdout).unwrap()
     }
 

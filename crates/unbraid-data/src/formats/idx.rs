@@ -25,7 +25,8 @@ pub(crate) fn read(path: &Path, axes: usize) -> Result<ByteArray> {
     parse(path, axes, gzip::open(path)?)
 }
 
-fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
+/// The same from a reader.
+pub(super) fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
     let header = |found: String, expected: &str| DataError::content(path, "header", found, expected);
     let mut start = [0; 4];
     reader
@@ -48,6 +49,7 @@ fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
     let Some(total) = shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis)) else {
         return Err(header(format!("shape {shape:?}"), "a shape whose size does not overflow"));
     };
+    DataError::check_memory(path, "data", total as u64)?;
     // The vector grows with the data, as the header may be wrong. One more byte shows that a file is too long.
     let mut bytes = Vec::new();
     let read = reader.take(total as u64 + 1).read_to_end(&mut bytes);

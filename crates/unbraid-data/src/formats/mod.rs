@@ -3,6 +3,8 @@
 //! The parsers do not trust headers: beyond a fixed-size buffer, memory grows with the data that arrives, not with the
 //! size that a header claims. HDF5 is read by another crate, within the limits given in the module `hdf5`.
 
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod npy;
 pub mod npz;
 pub mod npz_writer;

@@ -195,6 +195,7 @@ impl Matrix {
     /// If the elements are not integers; see [`Matrix::expect`].
     pub(crate) fn integers(self) -> Result<Vec<i32>> {
         assert_eq!(self.element, Element::Integer, "elements are checked before they are read");
+        DataError::check_memory(&self.path, "matrix", self.bytes as u64)?;
         let mut integers = Vec::new();
         self.stream(1 << 16, |piece| {
             integers.extend(piece.as_chunks::<4>().0.iter().map(|&bytes| i32::from_le_bytes(bytes)));

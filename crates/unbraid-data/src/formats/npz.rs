@@ -1,15 +1,23 @@
 //! NumPy's `.npz`: a zip archive of `.npy` arrays.
 //!
 //! Arrays are read as streams, so that 3 GB of pixels can be packed while they are decompressed. Beyond a buffer of
-//! 1 MiB, memory grows with the bytes that arrive, not with the size that a header claims.
+//! 1 MiB, memory grows with the bytes that arrive, not with the size that a header claims. What is wanted as a whole must
+//! fit into memory ([`memory::limit`]), and compressed data may not pretend to be very much more than it is.
 
 use super::npy::{ElementType, Header};
 use crate::error::{DataError, Result};
+use crate::files::open_regular;
+use crate::memory;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::result::ZipError;
+
+/// Compressed data that becomes more than this as a whole array...
+const LARGEST_EXPANSION: u64 = 1 << 30;
+/// ...may become so many times what it is. dSprites, mostly black, becomes 116 times as much.
+const MOST_EXPANSION: u64 = 200;
 
 /// Arrays are streamed in pieces of this many bytes (a multiple of every element size).
 const PIECE: usize = 1 << 20;
@@ -70,6 +78,12 @@ impl Npz {
         names
     }
 
+    /// The names of the arrays for a message, in which they must not fill pages or break lines: the first twenty, with what
+    /// is not printable written out.
+    pub fn listed_names(&self) -> String {
+        listed(&self.names())
+    }
+
     /// Whether there is an array with this name.
     pub fn contains(&self, name: &str) -> bool {
         self.archive.index_for_name(&format!("{name}.npy")).is_some()
@@ -81,9 +95,10 @@ impl Npz {
     /// If there is no such array or its header is damaged.
     pub fn array(&mut self, name: &str) -> Result<ArrayReader<'_>> {
         if !self.contains(name) {
-            let names = self.names();
-            let found =
-                if names.is_empty() { "no arrays".to_owned() } else { format!("only {}", names.join(", ")) };
+            let found = match self.names().as_slice() {
+                [] => "no arrays".to_owned(),
+                names => format!("only {}", listed(names)),
+            };
             return Err(DataError::content(&self.path, "archive", found, format!("an array `{name}`")));
         }
         let entry = self.archive.by_name(&format!("{name}.npy")).map_err(|error| {
@@ -96,15 +111,35 @@ impl Npz {
             }
         })?;
         // An entry that is not compressed can be read in place later.
-        let stored_at =
-            (entry.compression() == zip::CompressionMethod::Stored).then(|| entry.data_start()).flatten();
-        ArrayReader::new(&self.path, name, Box::new(entry), stored_at)
+        let is_stored = entry.compression() == zip::CompressionMethod::Stored;
+        let stored_at = is_stored.then(|| entry.data_start()).flatten();
+        let compressed = (!is_stored).then(|| entry.compressed_size());
+        ArrayReader::new(&self.path, name, Box::new(entry), Place { stored_at, compressed })
     }
+}
+
+/// Names in a message: few of many, and none that breaks a line.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| shortened(name)).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// A name of at most 100 characters, with what is not printable written out.
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 100;
+    let mut characters = name.escape_debug();
+    let shown: String = characters.by_ref().take(LONGEST).collect();
+    if characters.next().is_some() { format!("{shown}...") } else { shown }
 }
 
 /// Opens a file that must be neither a directory nor empty.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(DataError::io(path, "open"))?;
+    let file = open_regular(path).map_err(DataError::io(path, "open"))?;
     let metadata = file.metadata().map_err(DataError::io(path, "read its size"))?;
     if metadata.is_dir() {
         return Err(DataError::content(path, "path", "a directory", "a file"));
@@ -121,21 +156,24 @@ pub struct ArrayReader<'a> {
     name: String,
     header: Header,
     elements: Box<dyn Read + 'a>,
+    place: Place,
+}
+
+/// How an array is stored in its archive.
+struct Place {
+    /// Where it begins, if it is not compressed.
     stored_at: Option<u64>,
+    /// Its bytes, if it is compressed.
+    compressed: Option<u64>,
 }
 
 impl<'a> ArrayReader<'a> {
-    fn new(
-        path: &Path,
-        name: &str,
-        mut elements: Box<dyn Read + 'a>,
-        stored_at: Option<u64>,
-    ) -> Result<Self> {
+    fn new(path: &Path, name: &str, mut elements: Box<dyn Read + 'a>, place: Place) -> Result<Self> {
         let header = Header::read(&mut elements).map_err(|error| {
             DataError::content(path, format!("array `{name}`"), "a damaged header", "a NumPy array")
                 .caused_by(error)
         })?;
-        let reader = Self { path: path.to_owned(), name: name.to_owned(), header, elements, stored_at };
+        let reader = Self { path: path.to_owned(), name: name.to_owned(), header, elements, place };
         if reader.header.bytes().is_none() {
             return Err(reader
                 .refuse(format!("shape {:?}", reader.header.shape), "a shape whose size does not overflow"));
@@ -164,7 +202,7 @@ impl<'a> ArrayReader<'a> {
     /// # Errors
     /// If the file cannot be read.
     pub(crate) fn stored_offset(&self) -> Result<Option<u64>> {
-        let Some(start) = self.stored_at else { return Ok(None) };
+        let Some(start) = self.place.stored_at else { return Ok(None) };
         // The length of the header was not kept, so the header is read again.
         let mut file = open_file(&self.path)?;
         file.seek(SeekFrom::Start(start)).map_err(DataError::io(&self.path, "seek"))?;
@@ -246,13 +284,31 @@ impl<'a> ArrayReader<'a> {
             .caused_by(error)
     }
 
+    /// Checks that the whole array fits into memory with this many bytes for each element.
+    fn check_memory(&self, bytes_each: usize) -> Result<()> {
+        let count = self.header.len().unwrap_or(usize::MAX) as u64;
+        let needed = count.saturating_mul(bytes_each as u64);
+        let subject = || format!("array `{}`", self.name);
+        DataError::check_memory(&self.path, subject(), needed)?;
+        let Some(compressed) = self.place.compressed else { return Ok(()) };
+        let limit = LARGEST_EXPANSION.max(compressed.saturating_mul(MOST_EXPANSION));
+        if needed <= limit || memory::is_lifted() {
+            return Ok(());
+        }
+        let subject = format!("{} of {} compressed", subject(), memory::Bytes(compressed));
+        Err(DataError::TooLarge { path: self.path.clone(), subject, needed, limit })
+    }
+
     /// All elements as bytes.
     ///
     /// # Errors
-    /// As [`ArrayReader::stream`].
+    /// As [`ArrayReader::stream`], and if they do not fit into memory.
     pub fn bytes(self) -> Result<Vec<u8>> {
+        self.check_memory(self.header.element.bytes)?;
+        let total = self.header.bytes().unwrap_or(0);
         let mut bytes = Vec::new();
         self.stream(|piece| {
+            make_room(&mut bytes, total);
             bytes.extend_from_slice(piece);
             Ok(())
         })?;
@@ -262,15 +318,18 @@ impl<'a> ArrayReader<'a> {
     /// All elements as integers. Floats are accepted if they are whole numbers.
     ///
     /// # Errors
-    /// If the elements are not numbers, or one is not a whole number, and as [`ArrayReader::stream`].
+    /// If the elements are not numbers, or one is not a whole number, and as [`ArrayReader::bytes`].
     pub fn integers(self) -> Result<Vec<i64>> {
         self.expect_c_order()?;
+        self.check_memory(size_of::<i64>())?;
+        let total = self.header.len().unwrap_or(0);
         let element = self.header.element;
         let refuse = self.refusal();
         let not_whole = |found: String| refuse(found, "whole numbers that fit 64 bits");
         let mut integers = Vec::new();
         match element.kind {
             'i' | 'u' | 'b' if matches!(element.bytes, 1 | 2 | 4 | 8) => self.stream(|piece| {
+                make_room(&mut integers, total);
                 for value in piece.chunks_exact(element.bytes) {
                     let value = integer(value, element);
                     let value =
@@ -296,13 +355,16 @@ impl<'a> ArrayReader<'a> {
     /// All elements as floats.
     ///
     /// # Errors
-    /// If the elements are not numbers, and as [`ArrayReader::stream`].
+    /// If the elements are not numbers, and as [`ArrayReader::bytes`].
     pub fn floats(self) -> Result<Vec<f64>> {
         self.expect_c_order()?;
+        self.check_memory(size_of::<f64>())?;
+        let total = self.header.len().unwrap_or(0);
         let element = self.header.element;
         let mut floats = Vec::new();
         match (element.kind, element.bytes) {
             ('f', 2 | 4 | 8) => self.stream(|piece| {
+                make_room(&mut floats, total);
                 floats.extend(piece.chunks_exact(element.bytes).map(|value| float(value, element)));
                 Ok(())
             })?,
@@ -315,7 +377,7 @@ impl<'a> ArrayReader<'a> {
     /// All elements as text, from NumPy's unicode or byte strings.
     ///
     /// # Errors
-    /// If the elements are not strings, and as [`ArrayReader::stream`].
+    /// If the elements are not strings, and as [`ArrayReader::bytes`].
     pub fn strings(self) -> Result<Vec<String>> {
         self.expect_c_order()?;
         let element = self.header.element;
@@ -324,6 +386,14 @@ impl<'a> ArrayReader<'a> {
         }
         let bytes = self.bytes()?;
         Ok(bytes.chunks_exact(element.bytes).map(|value| text(value, element)).collect())
+    }
+}
+
+/// Reserves all that is missing once a tenth has arrived: growing step by step would need twice the memory at the end, and
+/// a header is not trusted before.
+fn make_room<T>(values: &mut Vec<T>, total: usize) {
+    if values.len() >= total / 10 && values.capacity() < total {
+        values.reserve_exact(total - values.len());
     }
 }
 
@@ -382,6 +452,45 @@ fn text(value: &[u8], element: ElementType) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_names_is_short_and_one_line() {
+        let names = |count: usize| -> Vec<String> { (0..count).map(|number| format!("a{number}")).collect() };
+        assert_eq!(listed(&names(3)), "a0, a1, a2");
+        let many = listed(&names(60_000));
+        assert!(many.starts_with("a0, a1, ") && many.ends_with("a19 and 59980 more"), "{many}");
+        assert_eq!(listed(&["a\nhint: \u{1b}[2J".to_owned()]), "a\\nhint: \\u{1b}[2J");
+        assert_eq!(listed(&["x".repeat(5000)]), format!("{}...", "x".repeat(100)));
+    }
+
+    /// Four megabytes that claim to be a thousand times as much.
+    #[test]
+    fn an_array_that_becomes_far_more_than_it_is_is_refused_before_it_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("bomb.npz");
+        let mut zip = zip::ZipWriter::new(File::create(&path).unwrap());
+        let options = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Deflated)
+            .large_file(true);
+        zip.start_file("codes.npy", options).unwrap();
+        let header =
+            Header { element: ElementType::little('f', 4), fortran_order: false, shape: vec![200 << 20, 1] };
+        header.write(&mut zip).unwrap();
+        io::Write::write_all(&mut zip, &[0; 4096]).unwrap();
+        zip.finish().unwrap();
+        let mut npz = Npz::open(&path).unwrap();
+        let array = npz.array("codes").unwrap();
+        let compressed = array.place.compressed.unwrap();
+        assert!(compressed < 1000, "{compressed}");
+        let expected = format!(
+            "{}: array `codes` of {compressed} bytes compressed: found 1.6 GiB in memory, expected at most 1.0 GiB",
+            path.display()
+        );
+        assert_eq!(array.floats().unwrap_err().to_string(), expected);
+        // Integers, bytes and text are no other way round it.
+        let found = npz.array("codes").unwrap().integers().unwrap_err().to_string();
+        assert_eq!(found, expected);
+    }
 
     /// Values from the IEEE 754 tables.
     #[test]

@@ -1,15 +1,17 @@
-//! A generic `.npz`: `images`, and optionally `factors` and `factor_names`.
+//! A generic `.npz`: `images`, and optionally `factors`, `factor_names` and `factor_kinds`.
 //!
 //! `images` are bytes or floats in the order NHWC, NCHW or NHW. Bytes are divided by 255; if none is larger than 1, they
 //! are black and white and used as they are. Floats must be in \[0, 1\]. `factors` (n, K) are class numbers, starting
-//! at 0.
+//! at 0; `factor_kinds` are `categorical`, `ordered` or `angle`. Without them, a factor of more than two values is ordered;
+//! options can say otherwise.
 
 use crate::cache::{self, Keep, LARGEST_IN_MEMORY};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::{Fingerprint, hash_file};
 use crate::formats::npz::{ArrayReader, Npz};
+use crate::kinds;
 use crate::request::Request;
 use crate::storage::{BitImages, ByteImages, Pixels};
 use crate::stored::StoredImages;
@@ -33,7 +35,8 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let order = request
         .choice("layout", &[("auto", None), ("nhwc", Some(Order::Nhwc)), ("nchw", Some(Order::Nchw))])?;
     let (len, layout) = Layout::of(&npz.array("images")?, order)?;
-    let factors = read_factors(path, &mut npz, len)?;
+    let mut factors = read_factors(path, &mut npz, len)?;
+    kinds::apply(request, &mut factors)?;
     let images = npz.array("images")?;
     let element = images.header().element;
     let pixels = match (element.kind, element.bytes) {
@@ -170,6 +173,7 @@ fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorT
     }
     let values = factors.integers()?;
     let names = read_names(npz, count)?;
+    let kinds = read_kinds(npz, count)?;
     let mut sizes = vec![0_i64; count];
     for (i, &value) in values.iter().enumerate() {
         if !(0..MOST_CLASSES).contains(&value) {
@@ -179,8 +183,12 @@ fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorT
         }
         sizes[i % count] = sizes[i % count].max(value + 1);
     }
-    let factors =
-        names.into_iter().zip(&sizes).map(|(name, &size)| Factor::new(name, size as usize)).collect();
+    let factors = names.into_iter().zip(&sizes).enumerate().map(|(k, (name, &size))| {
+        let size = size as usize;
+        let kind = kinds.as_ref().map_or_else(|| FactorKind::guess(size), |kinds| kinds[k]);
+        Factor::new(name, size).of_kind(kind)
+    });
+    let factors = factors.collect();
     let values = values.into_iter().map(|value| value as u32).collect();
     FactorTable::from_rows(FactorSpace::new(factors), values).map(Some)
 }
@@ -192,4 +200,18 @@ fn read_names(npz: &mut Npz, count: usize) -> Result<Vec<String>> {
     let names = npz.array("factor_names")?;
     names.expect_shape(&[count])?;
     names.strings()
+}
+
+fn read_kinds(npz: &mut Npz, count: usize) -> Result<Option<Vec<FactorKind>>> {
+    if !npz.contains("factor_kinds") {
+        return Ok(None);
+    }
+    let kinds = npz.array("factor_kinds")?;
+    kinds.expect_shape(&[count])?;
+    let refuse = kinds.refusal();
+    let kinds = kinds.strings()?.into_iter().map(|name| {
+        FactorKind::from_name(&name)
+            .ok_or_else(|| refuse(format!("`{name}`"), "categorical, ordered or angle"))
+    });
+    kinds.collect::<Result<_>>().map(Some)
 }

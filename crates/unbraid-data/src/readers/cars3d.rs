@@ -8,9 +8,10 @@ use super::lanczos::Lanczos;
 use crate::cache::{self, Keep, Sink};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::Fingerprint;
 use crate::formats::{gzip, mat5};
+use crate::memory::Bytes;
 use crate::progress::Progress;
 use crate::request::Request;
 use crate::storage::Pixels;
@@ -21,7 +22,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use tar::Archive;
+use tar::{Archive, PaxExtensions};
 
 const ELEVATIONS: usize = 4;
 const AZIMUTHS: usize = 24;
@@ -33,6 +34,8 @@ const PLACES: [&str; 4] = ["nips2015-analogy-data/data/cars", "data/cars", "cars
 const LIST: &str = "list.txt";
 /// The published list has 183 lines of 12 characters.
 const LONGEST_LIST: u64 = 1 << 20;
+/// Longer than any path, and than what archives note beside it.
+const LONGEST_NAME: u64 = 1 << 16;
 
 /// Whether a directory holds MATLAB files of level 5, or an archive has the published name.
 pub(crate) fn recognise(path: &Path) -> bool {
@@ -68,7 +71,7 @@ pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages>
     })?;
     let factors = FactorTable::grid(FactorSpace::new(vec![
         Factor::new("elevation", ELEVATIONS),
-        Factor::new("azimuth", AZIMUTHS),
+        Factor::new("azimuth", AZIMUTHS).of_kind(FactorKind::Angle),
         Factor::labelled("object", cars.names),
     ]));
     Ok(StoredImages::new("cars3d", shape, Pixels::Bytes(images), Some(factors), Fingerprint::Known(hash)))
@@ -164,10 +167,34 @@ fn each_entry(path: &Path, mut take: impl FnMut(&Path, &mut dyn Read) -> Result<
         })
     };
     let mut archive = Archive::new(gzip::open(path)?);
-    for entry in archive.entries().map_err(damaged)? {
+    // A name that does not fit the header of its entry is an entry of its own before it, of any length.
+    let mut long_name = None;
+    for entry in archive.entries().map_err(damaged)?.raw(true) {
         let mut entry = entry.map_err(damaged)?;
-        if entry.header().entry_type().is_file() {
-            let name = entry.path().map_err(damaged)?.into_owned();
+        let kind = entry.header().entry_type();
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            let length = entry.size();
+            if length > LONGEST_NAME {
+                let found = format!("a name of {}", Bytes(length));
+                let expected = format!("names of at most {}", Bytes(LONGEST_NAME));
+                return Err(DataError::content(path, "archive", found, expected));
+            }
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).map_err(damaged)?;
+            if kind.is_gnu_longname() {
+                long_name = Some(bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_owned());
+            } else {
+                let extensions = PaxExtensions::new(&bytes).filter_map(Result::ok);
+                let path = extensions.filter(|extension| extension.key_bytes() == b"path").last();
+                long_name = path.map(|path| path.value_bytes().to_owned()).or(long_name);
+            }
+            continue;
+        }
+        let name = match long_name.take() {
+            Some(name) => PathBuf::from(String::from_utf8_lossy(&name).into_owned()),
+            None => entry.path().map_err(damaged)?.into_owned(),
+        };
+        if kind.is_file() {
             take(&name, &mut entry)?;
         }
     }

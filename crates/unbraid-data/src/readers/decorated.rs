@@ -51,7 +51,7 @@ pub(crate) struct Picture {
 const SCREAM_SIZE: (u32, u32) = (350, 274);
 
 impl Picture {
-    /// Reads a PNG or JPEG and shrinks it to fit 350 x 274, keeping its aspect ratio.
+    /// Reads an image file and shrinks it to fit 350 x 274, keeping its aspect ratio.
     ///
     /// # Errors
     /// If the file is not an image, or is smaller than `patch`.

@@ -7,7 +7,7 @@
 use super::decorated;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::Fingerprint;
 use crate::formats::npz::Npz;
 use crate::progress::Progress;
@@ -19,15 +19,21 @@ use std::path::Path;
 
 /// The shapes, in the order of their class.
 pub(crate) const SHAPES: [&str; 3] = ["square", "ellipse", "heart"];
+/// The shape of the images.
+pub(crate) const SHAPE: ImageShape = ImageShape::new(64, 64, 1);
 /// Names of the factors after shape.
 pub(crate) const OTHER_FACTORS: [&str; 4] = ["scale", "orientation", "x", "y"];
+/// Their kinds. Orientations cover a full turn.
+const OTHER_KINDS: [FactorKind; 4] =
+    [FactorKind::Ordered, FactorKind::Angle, FactorKind::Ordered, FactorKind::Ordered];
 /// The number of values of each factor of the complete file.
 pub(crate) const SIZES: [usize; 5] = [3, 6, 40, 32, 32];
 
 /// The factors of dSprites with these numbers of values.
 pub(crate) fn factors(sizes: [usize; 5]) -> Vec<Factor> {
-    let shape = Factor::labelled("shape", SHAPES.into_iter().take(sizes[0]));
-    let others = OTHER_FACTORS.iter().zip(&sizes[1..]).map(|(name, &size)| Factor::new(*name, size));
+    let shape = Factor::labelled("shape", SHAPES.into_iter().chain(["triangle"]).take(sizes[0]));
+    let others = OTHER_FACTORS.iter().zip(OTHER_KINDS).zip(&sizes[1..]);
+    let others = others.map(|((name, kind), &size)| Factor::new(*name, size).of_kind(kind));
     std::iter::once(shape).chain(others).collect()
 }
 
@@ -51,8 +57,7 @@ pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages>
     images.shrink_to_fit();
     let factors = table(path, &rows, columns)?;
     let fingerprint = Fingerprint::Files(vec![path.to_owned()]);
-    let shape = ImageShape::new(64, 64, 1);
-    Ok(StoredImages::new("dsprites", shape, Pixels::Bits(images), Some(factors), fingerprint))
+    Ok(StoredImages::new("dsprites", SHAPE, Pixels::Bits(images), Some(factors), fingerprint))
 }
 
 /// The classes without colour: number of images, their rows, and how many columns the file has.

@@ -11,6 +11,7 @@ mod lanczos;
 pub(crate) mod mnist;
 pub(crate) mod mpi3d;
 pub(crate) mod pinwheel;
+pub(crate) mod scenes;
 pub(crate) mod shapes;
 pub(crate) mod shapes3d;
 pub(crate) mod smallnorb;

@@ -7,7 +7,7 @@
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::Fingerprint;
 use crate::formats::npz::{ArrayReader, Npz};
 use crate::progress::Progress;
@@ -26,6 +26,16 @@ pub(crate) const FACTORS: [&str; 7] = [
     "background colour",
     "horizontal axis",
     "vertical axis",
+];
+/// Their kinds. The two axes of the arm cover half a turn each, so that their ends do not meet.
+const KINDS: [FactorKind; 7] = [
+    FactorKind::Categorical,
+    FactorKind::Categorical,
+    FactorKind::Ordered,
+    FactorKind::Ordered,
+    FactorKind::Categorical,
+    FactorKind::Ordered,
+    FactorKind::Ordered,
 ];
 /// The published grids.
 const GRIDS: [Sizes; 2] = [[6, 6, 2, 3, 3, 40, 40], [4, 4, 2, 3, 3, 40, 40]];
@@ -87,7 +97,8 @@ pub(crate) fn read(path: &Path, sizes: Option<Sizes>, progress: &dyn Progress) -
         Some(offset) => ByteImages::in_file(SHAPE.values(), len, path, offset)?,
         None => inflate(images, len, &fingerprint, progress)?,
     };
-    let factors = FACTORS.iter().zip(sizes).map(|(name, size)| Factor::new(*name, size)).collect();
+    let factors = FACTORS.iter().zip(KINDS).zip(sizes);
+    let factors = factors.map(|((name, kind), size)| Factor::new(*name, size).of_kind(kind)).collect();
     let table = FactorTable::grid(FactorSpace::new(factors));
     Ok(StoredImages::new("mpi3d", SHAPE, Pixels::Bytes(pixels), Some(table), fingerprint))
 }

@@ -6,7 +6,7 @@
 
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::Fingerprint;
 use crate::random::Stream;
 use crate::request::Request;
@@ -34,7 +34,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let test = request.choice("split", &[("train", false), ("test", true)])?;
     let recipe = format!("pinwheel 1 clusters={clusters} points={points} seed={seed} test={test}");
     let values = generate(clusters, points, seed, test);
-    let space = FactorSpace::new(vec![Factor::new("cluster", clusters)]);
+    let space = FactorSpace::new(vec![Factor::new("cluster", clusters).of_kind(FactorKind::Categorical)]);
     let rows = (0..clusters as u32).flat_map(|cluster| std::iter::repeat_n(cluster, points)).collect();
     let table = Some(FactorTable::from_rows(space, rows)?);
     let pixels = Pixels::Floats { values_per_image: 2, values };

@@ -8,7 +8,7 @@
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::Fingerprint;
 use crate::formats::hdf5::{Array, Element, File};
 use crate::progress::Progress;
@@ -21,6 +21,15 @@ use std::path::Path;
 /// The names of the factors; the last varies fastest.
 pub(crate) const FACTORS: [&str; 6] =
     ["floor hue", "wall hue", "object hue", "scale", "shape", "orientation"];
+/// Their kinds. Hues lie on the colour circle; orientations are from -30 to 30 degrees and do not meet.
+const KINDS: [FactorKind; 6] = [
+    FactorKind::Angle,
+    FactorKind::Angle,
+    FactorKind::Angle,
+    FactorKind::Ordered,
+    FactorKind::Categorical,
+    FactorKind::Ordered,
+];
 /// The number of values of each factor of the complete file.
 pub(crate) const SIZES: [usize; 6] = [10, 10, 10, 8, 4, 15];
 const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
@@ -101,7 +110,8 @@ fn table(labels: &Array) -> Result<FactorTable> {
             let class = distinct.binary_search_by(|other| other.total_cmp(value)).unwrap_or_default();
             rows[row * FACTORS.len() + k] = class as u32;
         }
-        factors.push(Factor::labelled(name, distinct.iter().map(|value| format!("{value:.2}"))));
+        let labels = distinct.iter().map(|value| format!("{value:.2}"));
+        factors.push(Factor::labelled(name, labels).of_kind(KINDS[k]));
     }
     FactorTable::from_rows(FactorSpace::new(factors), rows)
 }

@@ -8,7 +8,7 @@ use super::lanczos::Lanczos;
 use crate::cache::{self, Keep, Sink};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::fingerprint::Fingerprint;
 use crate::formats::norb::{Element, Matrix};
 use crate::progress::Progress;
@@ -31,10 +31,11 @@ const EXAMPLES_PER_PIECE: usize = 256;
 fn factors() -> FactorSpace {
     FactorSpace::new(vec![
         Factor::labelled("category", CATEGORIES),
-        Factor::new("instance", 10).nuisance(),
+        Factor::new("instance", 10).of_kind(FactorKind::Categorical).nuisance(),
         Factor::new("elevation", 9),
-        Factor::new("azimuth", 18),
-        Factor::new("lighting", 6),
+        Factor::new("azimuth", 18).of_kind(FactorKind::Angle),
+        // Six arrangements of lamps, numbered without an order.
+        Factor::new("lighting", 6).of_kind(FactorKind::Categorical),
     ])
 }
 

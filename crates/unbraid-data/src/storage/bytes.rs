@@ -1,6 +1,7 @@
 //! Images with one byte per value, in memory or read from a file on demand.
 
 use crate::error::{DataError, Result};
+use crate::files::open_regular;
 use std::cell::RefCell;
 use std::fmt;
 use std::fs::File;
@@ -49,7 +50,7 @@ impl ByteImages {
     /// # Errors
     /// If the file cannot be opened or is too short for `len` images.
     pub fn in_file(values_per_image: usize, len: usize, path: &Path, offset: u64) -> Result<Self> {
-        let file = File::open(path).map_err(DataError::io(path, "open"))?;
+        let file = open_regular(path).map_err(DataError::io(path, "open"))?;
         let found = file.metadata().map_err(DataError::io(path, "read its size"))?.len();
         let expected = (len as u64)
             .checked_mul(values_per_image as u64)

@@ -5,7 +5,7 @@ use crate::support::{
     bytes, damage, factors, fixture, missing, names_and_sizes, open, open_path, refusal, written,
 };
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 use unbraid_data::{DataSet, DataSpec};
@@ -131,6 +131,42 @@ fn damaged_archives() {
     file.write_all(&[0; 1024]).unwrap();
     let (_directory, path) = written("x.tar.gz", &file.finish().unwrap());
     assert_eq!(refusal("cars3d", &path), "archive: found no cars/*.mat, expected one .mat file per car");
+}
+
+/// A name that does not fit the header of an entry has an entry of its own, whose length is anybody's word: a gigabyte of
+/// zeros compresses to a megabyte.
+#[test]
+fn a_name_in_an_archive_is_not_read_into_memory_whatever_its_length() {
+    for kind in [tar::EntryType::GNULongName, tar::EntryType::XHeader] {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_path("long").unwrap();
+        header.set_size(1 << 20);
+        header.set_cksum();
+        let mut archive = tar::Builder::new(Vec::new());
+        archive.append(&header, std::io::repeat(b'a').take(1 << 20)).unwrap();
+        let (_directory, path) = written("nips2015-analogy-data.tar", &archive.into_inner().unwrap());
+        let expected = "archive: found a name of 1.0 MiB, expected names of at most 64.0 KiB";
+        assert_eq!(refusal("cars3d", &path), expected);
+    }
+}
+
+/// As `tar` itself writes a path of more than 100 characters.
+#[test]
+fn long_names_are_read() {
+    let files = ["car_002_mesh.mat", "car_010_mesh.mat"];
+    let read = |name: &str| fs::read(fixture("cars3d/cars").join(name)).unwrap();
+    let mut archive = tar::Builder::new(Vec::new());
+    for name in files {
+        let content = read(name);
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        let path = format!("{}/cars/{name}", "directory".repeat(12));
+        archive.append_data(&mut header, path, content.as_slice()).unwrap();
+    }
+    let (_directory, path) = written("nips2015-analogy-data.tar", &archive.into_inner().unwrap());
+    check_all_views(open_path("cars3d", path).unwrap().as_ref(), &[0, 1]);
 }
 
 #[test]

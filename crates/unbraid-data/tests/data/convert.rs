@@ -8,7 +8,11 @@ use std::path::Path;
 use unbraid_data::convert::{PixelType, write_npz};
 use unbraid_data::formats::npz::Npz;
 use unbraid_data::progress::Silent;
-use unbraid_data::{DataError, DataSet, registry::recognise};
+use unbraid_data::registry::recognise;
+use unbraid_data::storage::{BitImages, ByteImages, Pixels};
+use unbraid_data::{
+    DataError, DataSet, Factor, FactorKind, FactorSpace, FactorTable, Fingerprint, ImageShape, StoredImages,
+};
 
 fn convert(data: &dyn DataSet, pixels: PixelType, path: &Path) {
     write_npz(data, pixels, 0, File::create(path).unwrap(), &Silent).unwrap();
@@ -44,6 +48,55 @@ fn other_data_comes_back() {
     let back = open_path("npz", &path).unwrap();
     assert_same(digits.as_ref(), back.as_ref());
     assert_eq!(back.factors().unwrap().factors()[0].name, "digit");
+}
+
+/// The layout follows from what a data set is, not from its name.
+#[test]
+fn only_binary_images_of_the_right_size_and_factors_are_written_like_dsprites() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("own.npz");
+    let written = |side: usize, pixels: Pixels, factors: Vec<Factor>| {
+        let rows = [0, 1].into_iter().flat_map(|class| vec![class; factors.len()]).collect();
+        let table = FactorTable::from_rows(FactorSpace::new(factors), rows).unwrap();
+        let recipe = Fingerprint::Recipe("own".to_owned());
+        let own = StoredImages::new("shapes", ImageShape::new(side, side, 1), pixels, Some(table), recipe);
+        convert(&own, PixelType::Bytes, &path);
+        let name = recognise(&path).unwrap().name;
+        assert_same(&own, open_path(name, &path).unwrap().as_ref());
+        name
+    };
+    // Two values of each factor of dSprites.
+    let factors = || {
+        vec![
+            Factor::labelled("shape", ["square", "ellipse"]),
+            Factor::new("scale", 2),
+            Factor::new("orientation", 2).of_kind(FactorKind::Angle),
+            Factor::new("x", 2),
+            Factor::new("y", 2),
+        ]
+    };
+    let with = |position: usize, factor: Factor| {
+        let mut factors = factors();
+        factors[position] = factor;
+        factors
+    };
+    let grey = |side: usize| Pixels::Bytes(ByteImages::in_memory(side * side, vec![51; 2 * side * side]));
+    let binary = |side: usize| {
+        let mut images = BitImages::new(side * side);
+        images.push(&vec![0; side * side]).unwrap();
+        images.push(&vec![1; side * side]).unwrap();
+        Pixels::Bits(images)
+    };
+    assert_eq!(written(64, binary(64), factors()), "dsprites");
+    assert_eq!(written(64, grey(64), factors()), "npz");
+    assert_eq!(written(8, binary(8), factors()), "npz");
+    assert_eq!(written(64, binary(64), vec![Factor::new("scale", 2)]), "npz");
+    assert_eq!(written(64, binary(64), with(1, Factor::new("colour", 2))), "npz");
+    // The file says neither kinds nor labels.
+    assert_eq!(written(64, binary(64), with(1, Factor::new("scale", 2).of_kind(FactorKind::Angle))), "npz");
+    assert_eq!(written(64, binary(64), with(0, Factor::labelled("shape", ["cat", "dog"]))), "npz");
+    // Its classes may be the first of those that dSprites has, but no others.
+    assert_eq!(written(64, binary(64), with(1, Factor::new("scale", 7))), "npz");
 }
 
 #[test]

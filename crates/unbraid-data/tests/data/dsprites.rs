@@ -215,10 +215,9 @@ fn an_array_shorter_than_its_header_says_is_refused() {
         arrays[0].shape = vec![1 << 40, 64, 64];
         arrays[1].shape = vec![1 << 40, 6];
     });
-    // 2^40 rows of 6 integers of 8 bytes; the stream is read in pieces of 2^20 bytes.
-    let expected =
-        "array `latents_classes`: found an early end before byte 1048576, expected 52776558133248 bytes";
-    assert_eq!(huge, expected);
+    // 2^40 rows of 6 integers of 8 bytes; the limit is a share of the machine's memory.
+    let expected = "array `latents_classes`: found 49152.0 GiB in memory, expected at most ";
+    assert!(huge.starts_with(expected), "{huge}");
 }
 
 #[test]

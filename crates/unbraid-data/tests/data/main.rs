@@ -6,11 +6,14 @@ mod cars3d;
 mod convert;
 mod dsprites;
 mod folder;
+mod kinds;
 mod mnist;
 mod mpi3d;
+mod odd_images;
 #[path = "../../examples/own_data_set.rs"]
 mod own_data_set;
 mod requests;
+mod scenes;
 mod shapes3d;
 mod shared_data;
 mod smallnorb;

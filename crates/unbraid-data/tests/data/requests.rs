@@ -14,9 +14,9 @@ fn misspelled_names_and_options_get_a_suggestion() {
     assert_eq!(refused("fashion"), "unknown data set `fashion`\nhint: did you mean `fashion-mnist`?");
     assert_eq!(
         refused("qqqq"),
-        "unknown data set `qqqq`\nhint: known names are shapes, dsprites, colour-dsprites, noisy-dsprites, \
+        "unknown data set `qqqq`\nhint: known names are shapes, scenes, dsprites, colour-dsprites, noisy-dsprites, \
          scream-dsprites, smallnorb, cars3d, shapes3d, mpi3d, mnist, fashion-mnist, pinwheel, npz, celeba, chairs, \
-         folder; a path contains a / or a file extension"
+         folder, and there is no file or folder of this name"
     );
     assert_eq!(
         refused("shapes(orientation=10)"),
@@ -24,8 +24,8 @@ fn misspelled_names_and_options_get_a_suggestion() {
     );
     assert_eq!(
         refused("shapes(zzz=10)"),
-        "data set `shapes` has no option `zzz`\nhint: its options are scales, orientations, positions, variant, \
-         picture, split, train_fraction, split_by, split_seed"
+        "data set `shapes` has no option `zzz`\nhint: its options are scales, orientations, positions, triangle, \
+         variant, picture, split, train_fraction, split_by, split_seed"
     );
     assert_eq!(
         refused("pinwheel(split_by=cluster)"),

@@ -91,7 +91,7 @@ fn scream_says_what_it_misses() {
     let no_image = fixture("mnist/train-labels-idx1-ubyte");
     let error = open_spec(&format!("shapes(variant=scream, picture={})", no_image.display())).unwrap_err();
     assert!(error.source().is_some(), "the decoder says what is wrong");
-    let expected = "image: found damaged or unknown data, expected a PNG or JPEG";
+    let expected = "image: found damaged or unknown data, expected a PNG, JPEG, WebP, BMP, TIFF or GIF";
     assert_eq!(after_path(&error.to_string(), &no_image), expected);
     let directory = tempfile::tempdir().unwrap();
     let tiny = directory.path().join("tiny.png");

@@ -16,7 +16,7 @@ use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::tile::Sums;
 use crate::kernel::write_only::WriteOnly;
-use crate::kernel::{Direction, group_size, part_size};
+use crate::kernel::{Direction, group_size, part_size, winograd};
 use crate::simd::{InstructionSet, Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
 
 /// The arguments of a backward pass.
@@ -84,6 +84,13 @@ impl Kernel for Backward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Gradients {
+        if winograd::pays(self.layer, S::LANES) { self.by_winograd(simd) } else { self.directly(simd) }
+    }
+}
+
+impl Backward<'_> {
+    /// All gradients by the definition.
+    pub(crate) fn directly<S: Simd>(&self, simd: S) -> Gradients {
         let layer = self.layer;
         let opposite = match self.direction {
             Direction::Contract => Direction::Expand,

@@ -7,7 +7,7 @@ use crate::kernel::engine::Engine;
 use crate::kernel::pad::copy_padded;
 use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
-use crate::kernel::{Direction, group_size, part_size};
+use crate::kernel::{Direction, group_size, part_size, winograd};
 use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// The arguments of a forward pass.
@@ -32,6 +32,13 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
+        if winograd::pays(self.layer, S::LANES) { self.by_winograd(simd) } else { self.directly(simd) }
+    }
+}
+
+impl Forward<'_> {
+    /// The output images by the definition.
+    pub(crate) fn directly<S: Simd>(&self, simd: S) -> Vec<f32> {
         let engine = Engine::new(self.layer, self.direction, S::LANES, self.weights, self.bias);
         let Shapes { source, padded, before, target } = engine.plan.shapes();
         assert_eq!(self.input.len(), self.layer.batch_len(source), "input images");

@@ -4,22 +4,27 @@
 
 mod axis;
 mod backward;
+pub(crate) mod dots;
 mod engine;
 mod forward;
 mod outer;
 mod pack;
 mod pad;
 mod plan;
+pub(crate) mod product;
+mod rows;
 mod scratch;
 mod taps;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod window;
+mod winograd;
 mod write_only;
 
 pub(crate) use backward::{Backward, backward};
 pub(crate) use forward::{Forward, forward};
+pub use winograd::ConvolutionAlgorithm;
 
 /// The direction in which a layer applies its [relation](crate::geometry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use crate::geometry::Layer;
 use crate::kernel::pack::{Panel, padded_channels, panels};
 use crate::kernel::pad::Padded;
+use crate::kernel::rows::{tiles, with_rows};
 use crate::kernel::tile::{OuterTile, Pixels, Strides, Sums};
-use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd, TILE_VECTORS};
+use crate::simd::{Kernel, Simd, TILE_VECTORS};
 
 /// The weight gradient of a few images, summed over them; writes all of `sums`, or adds to all of them.
 pub(crate) struct Products<'a> {
@@ -51,27 +52,8 @@ impl Kernel for Products<'_> {
 impl Products<'_> {
     #[inline(always)]
     fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, panel: Panel) {
-        let depth = self.fine_offsets.len();
-        let tiles = depth.div_ceil(S::TILE_ROWS);
-        let mut first = 0;
-        for tile in 1..=tiles {
-            let end = tile * depth / tiles;
-            match end - first {
-                1 => self.tile::<S, 1, VECTORS>(simd, panel, first),
-                2 => self.tile::<S, 2, VECTORS>(simd, panel, first),
-                3 => self.tile::<S, 3, VECTORS>(simd, panel, first),
-                4 => self.tile::<S, 4, VECTORS>(simd, panel, first),
-                5 => self.tile::<S, 5, VECTORS>(simd, panel, first),
-                6 => self.tile::<S, 6, VECTORS>(simd, panel, first),
-                7 => self.tile::<S, 7, VECTORS>(simd, panel, first),
-                8 => self.tile::<S, 8, VECTORS>(simd, panel, first),
-                9 => self.tile::<S, 9, VECTORS>(simd, panel, first),
-                10 => self.tile::<S, 10, VECTORS>(simd, panel, first),
-                11 => self.tile::<S, 11, VECTORS>(simd, panel, first),
-                MAXIMUM_TILE_ROWS => self.tile::<S, MAXIMUM_TILE_ROWS, VECTORS>(simd, panel, first),
-                rows => unreachable!("a tile of {rows} rows"),
-            }
-            first = end;
+        for (first, height) in tiles(self.fine_offsets.len(), S::TILE_ROWS) {
+            with_rows!(height, ROWS => self.tile::<S, ROWS, VECTORS>(simd, panel, first));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Scratch memory: one buffer per thread that is kept between calls, so that a training step does not allocate it again.
 
 use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 /// A cache line. A buffer of lines is aligned for the loads of every instruction set.
 #[derive(Clone, Copy)]
@@ -55,5 +56,19 @@ pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T)
     buffer.grow(length);
     let result = work(buffer.as_mut_slice());
     BUFFER.set(buffer);
+    result
+}
+
+/// Calls `work` with a buffer of at least `length` floats, which have arbitrary values.
+///
+/// Unlike the buffer of [`with_scratch`], it may be shared with the tasks of other threads, and is as large as a batch.
+pub(crate) fn with_batch_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
+    /// One buffer for each call that is under way; calls of different threads may overlap.
+    static BUFFERS: Mutex<Vec<AlignedBuffer>> = Mutex::new(Vec::new());
+    let buffers = || BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut buffer = buffers().pop().unwrap_or_default();
+    buffer.grow(length);
+    let result = work(&mut buffer.as_mut_slice()[..length]);
+    buffers().push(buffer);
     result
 }

@@ -17,7 +17,7 @@ fn quarters(length: usize, seed: usize) -> Vec<f32> {
 }
 
 /// Calls `visit` with the indices of the fine value, the coarse value and the weight of every product of the layer.
-fn for_each_product(layer: &Layer, mut visit: impl FnMut(usize, usize, usize)) {
+pub(super) fn for_each_product(layer: &Layer, mut visit: impl FnMut(usize, usize, usize)) {
     let Layer { batch_size, fine, coarse, filter } = *layer;
     let [kernel_height, kernel_width] = filter.size;
     for image in 0..batch_size {
@@ -44,7 +44,7 @@ fn for_each_product(layer: &Layer, mut visit: impl FnMut(usize, usize, usize)) {
 }
 
 /// A layer whose images and kernels are squares.
-fn square_layer(
+pub(super) fn square_layer(
     batch_size: usize,
     size: usize,
     [fine_channels, coarse_channels]: [usize; 2],

@@ -2,9 +2,10 @@
 
 use crate::kernel::pack::{PackedWeights, Panel, panels};
 use crate::kernel::plan::{Phase, Plan, Shapes};
+use crate::kernel::rows::{tiles, with_rows};
 use crate::kernel::tile::{SourceWindows, TargetPixels, WindowTile};
 use crate::kernel::write_only::WriteOnly;
-use crate::simd::{Kernel, MAXIMUM_TILE_ROWS, Simd, TILE_VECTORS};
+use crate::simd::{Kernel, Simd, TILE_VECTORS};
 
 /// Computes the target images of a few padded source images; writes every float of `target`.
 pub(crate) struct Windows<'a> {
@@ -50,31 +51,10 @@ impl Windows<'_> {
     #[inline(always)]
     unsafe fn panel<S: Simd, const VECTORS: usize>(&mut self, simd: S, number: usize, panel: Panel) {
         let phase = &self.plan.phases()[number];
-        let pixels = self.image_count * phase.pixels();
-        let tiles = pixels.div_ceil(S::TILE_ROWS);
-        let mut first = 0;
-        for tile in 1..=tiles {
-            let end = tile * pixels / tiles;
+        for (first, height) in tiles(self.image_count * phase.pixels(), S::TILE_ROWS) {
             let tile = Tile { phase, number, panel, first };
             // SAFETY: the caller promises the same, and the last tile ends at the last pixel of the last image.
-            unsafe {
-                match end - first {
-                    1 => self.tile::<S, 1, VECTORS>(simd, &tile),
-                    2 => self.tile::<S, 2, VECTORS>(simd, &tile),
-                    3 => self.tile::<S, 3, VECTORS>(simd, &tile),
-                    4 => self.tile::<S, 4, VECTORS>(simd, &tile),
-                    5 => self.tile::<S, 5, VECTORS>(simd, &tile),
-                    6 => self.tile::<S, 6, VECTORS>(simd, &tile),
-                    7 => self.tile::<S, 7, VECTORS>(simd, &tile),
-                    8 => self.tile::<S, 8, VECTORS>(simd, &tile),
-                    9 => self.tile::<S, 9, VECTORS>(simd, &tile),
-                    10 => self.tile::<S, 10, VECTORS>(simd, &tile),
-                    11 => self.tile::<S, 11, VECTORS>(simd, &tile),
-                    MAXIMUM_TILE_ROWS => self.tile::<S, MAXIMUM_TILE_ROWS, VECTORS>(simd, &tile),
-                    rows => unreachable!("a tile of {rows} rows"),
-                }
-            }
-            first = end;
+            with_rows!(height, ROWS => unsafe { self.tile::<S, ROWS, VECTORS>(simd, &tile) });
         }
     }
 

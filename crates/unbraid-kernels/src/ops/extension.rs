@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use burn::backend::autodiff::NodeId;
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients as TapeGradients;
@@ -12,6 +13,9 @@ use burn::backend::{Autodiff, Backend, Flex, TensorData, backend_extension};
 use crate::bernoulli::{Bernoulli, bernoulli, scale_rows};
 use crate::geometry::Layer;
 use crate::kernel::{self, Direction};
+use crate::linear::{
+    LinearActivation, LinearBackward, LinearForward, LinearShape, linear_backward, linear_forward,
+};
 
 /// A layer without its tensors.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,13 @@ pub(crate) struct LayerOptions {
     pub(crate) layer: Layer,
     pub(crate) direction: Direction,
     pub(crate) relu: bool,
+}
+
+/// A fully connected layer without its tensors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinearOptions {
+    pub(crate) shape: LinearShape,
+    pub(crate) activation: LinearActivation,
 }
 
 /// The operations that this crate adds to burn's CPU backend.
@@ -30,6 +41,14 @@ pub(crate) trait LayerBackend: Backend {
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         options: LayerOptions,
+    ) -> FloatTensor<Self>;
+
+    /// A fully connected layer.
+    fn unbraid_linear(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: LinearOptions,
     ) -> FloatTensor<Self>;
 
     /// The Bernoulli loss of each row of logits.
@@ -61,6 +80,13 @@ fn dimensions(tensor: &FlexTensor) -> Vec<usize> {
     tensor.layout().shape().to_vec()
 }
 
+/// Hands a gradient to the parent that it belongs to, if that is tracked.
+fn register(grads: &mut TapeGradients, parent: Option<NodeId>, values: Option<Vec<f32>>, shape: Vec<usize>) {
+    if let (Some(parent), Some(values)) = (parent, values) {
+        grads.register::<Flex>(parent, tensor(values, shape));
+    }
+}
+
 impl LayerBackend for Flex {
     fn unbraid_layer(
         input: FlexTensor,
@@ -69,6 +95,15 @@ impl LayerBackend for Flex {
         options: LayerOptions,
     ) -> FlexTensor {
         layer_forward(&input, &weight, &bias, options)
+    }
+
+    fn unbraid_linear(
+        input: FlexTensor,
+        weight: FlexTensor,
+        bias: FlexTensor,
+        options: LinearOptions,
+    ) -> FlexTensor {
+        fully_connected(&input, &weight, &bias, options)
     }
 
     fn unbraid_bernoulli(logits: FlexTensor, targets: FlexTensor) -> FlexTensor {
@@ -121,7 +156,7 @@ impl Backward<Flex, 3> for LayerBackward {
     type State = LayerState;
 
     fn backward(self, ops: Ops<LayerState, 3>, grads: &mut TapeGradients, _: &mut Checkpointer) {
-        let [input_node, weight_node, bias_node] = ops.parents;
+        let [input_node, weight_node, bias_node] = ops.parents.map(|parent| parent.map(|node| node.id));
         let gradient = grads.consume::<Flex>(&ops.node);
         let LayerState { input, weight, output, options } = ops.state;
         let LayerOptions { layer, direction, .. } = options;
@@ -143,16 +178,70 @@ impl Backward<Flex, 3> for LayerBackward {
                 })
             })
         });
-        if let (Some(node), Some(values)) = (input_node, gradients.input) {
-            grads.register::<Flex>(node.id, tensor(values, dimensions(&input)));
-        }
-        if let (Some(node), Some(values)) = (weight_node, gradients.weights) {
-            grads.register::<Flex>(node.id, tensor(values, dimensions(&weight)));
-        }
-        if let Some(node) = bias_node {
-            let length = gradients.bias.len();
-            grads.register::<Flex>(node.id, tensor(gradients.bias, [length]));
-        }
+        let bias_shape = vec![gradients.bias.len()];
+        register(grads, input_node, gradients.input, dimensions(&input));
+        register(grads, weight_node, gradients.weights, dimensions(&weight));
+        register(grads, bias_node, Some(gradients.bias), bias_shape);
+    }
+}
+
+fn fully_connected(
+    input: &FlexTensor,
+    weight: &FlexTensor,
+    bias: &FlexTensor,
+    LinearOptions { shape, activation }: LinearOptions,
+) -> FlexTensor {
+    let output = with_floats(input, |input| {
+        with_floats(weight, |weights| {
+            with_floats(bias, |bias| {
+                linear_forward(LinearForward { shape, activation, input, weights, bias })
+            })
+        })
+    });
+    tensor(output, [shape.batch_size, shape.outputs])
+}
+
+/// What the backward pass of a fully connected layer needs from the forward pass.
+#[derive(Clone, Debug)]
+struct LinearState {
+    input: FlexTensor,
+    weight: FlexTensor,
+    output: FlexTensor,
+    options: LinearOptions,
+}
+
+#[derive(Debug)]
+struct LinearBackwardPass;
+
+impl Backward<Flex, 3> for LinearBackwardPass {
+    type State = LinearState;
+
+    fn backward(self, ops: Ops<LinearState, 3>, grads: &mut TapeGradients, _: &mut Checkpointer) {
+        let [input_node, weight_node, bias_node] = ops.parents.map(|parent| parent.map(|node| node.id));
+        let gradient = grads.consume::<Flex>(&ops.node);
+        let LinearState { input, weight, output, options } = ops.state;
+        let LinearOptions { shape, activation } = options;
+        let gradients = with_floats(&gradient, |gradient| {
+            with_floats(&input, |input| {
+                with_floats(&weight, |weights| {
+                    with_floats(&output, |output| {
+                        linear_backward(LinearBackward {
+                            shape,
+                            activation,
+                            input,
+                            weights,
+                            output,
+                            gradient,
+                            needs_input: input_node.is_some(),
+                            needs_weights: weight_node.is_some(),
+                        })
+                    })
+                })
+            })
+        });
+        register(grads, input_node, gradients.input, dimensions(&input));
+        register(grads, weight_node, gradients.weights, dimensions(&weight));
+        register(grads, bias_node, Some(gradients.bias), vec![shape.outputs]);
     }
 }
 
@@ -208,6 +297,28 @@ impl<C: CheckpointStrategy> LayerBackend for Autodiff<Flex, C> {
                     input: input.into_primitive(),
                     weight: weight.into_primitive(),
                     output: options.relu.then(|| output.clone()),
+                    options,
+                };
+                prep.finish(state, output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn unbraid_linear(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: LinearOptions,
+    ) -> FloatTensor<Self> {
+        let nodes = [input.node(), weight.node(), bias.node()];
+        let output = fully_connected(input.primitive(), weight.primitive(), bias.primitive(), options);
+        match LinearBackwardPass.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let state = LinearState {
+                    input: input.into_primitive(),
+                    weight: weight.into_primitive(),
+                    output: output.clone(),
                     options,
                 };
                 prep.finish(state, output)

@@ -3,12 +3,14 @@
 mod bernoulli;
 mod convolution;
 mod extension;
+mod linear;
 
 use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
 
 pub use bernoulli::bernoulli_loss;
 pub use convolution::{Conv2dOptions, conv_transpose2d, conv2d};
+pub use linear::linear;
 
 /// Whether the kernels of this crate support the tensor: single precision on the flex CPU device, with or without
 /// automatic differentiation.

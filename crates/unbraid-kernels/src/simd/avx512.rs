@@ -86,6 +86,11 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn sum(self, vector: Self::Vector) -> f32 {
+        unsafe { _mm512_reduce_add_ps(vector) }
+    }
+
+    #[inline(always)]
     fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));

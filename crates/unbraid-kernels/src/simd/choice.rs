@@ -13,6 +13,7 @@ use super::avx512::Avx512;
 use super::neon::Neon;
 use super::scalar::Scalar;
 use super::{Kernel, Simd};
+use crate::environment::EnvironmentError;
 
 /// A family of vector instructions that the kernels are compiled for.
 ///
@@ -108,7 +109,7 @@ impl InstructionSet {
     pub fn current() -> Self {
         static DEFAULT: OnceLock<InstructionSet> = OnceLock::new();
         match FORCED.load(Ordering::Relaxed) {
-            0 => *DEFAULT.get_or_init(Self::from_environment),
+            0 => *DEFAULT.get_or_init(|| Self::from_environment().unwrap_or_else(|error| panic!("{error}"))),
             number => Self::ALL[usize::from(number) - 1],
         }
     }
@@ -139,13 +140,16 @@ impl InstructionSet {
         }
     }
 
-    fn from_environment() -> Self {
+    /// The default: what the environment variable names, or the widest available.
+    pub(crate) fn from_environment() -> Result<Self, EnvironmentError> {
         match std::env::var(VARIABLE) {
-            Ok(name) if !name.is_empty() => name
-                .parse()
-                .and_then(Self::checked)
-                .unwrap_or_else(|error: InstructionSetError| panic!("{VARIABLE}: {error}")),
-            Ok(_) | Err(_) => Self::available().next().unwrap_or(Self::Scalar),
+            Ok(name) if !name.is_empty() => {
+                name.parse().and_then(Self::checked).map_err(|error: InstructionSetError| EnvironmentError {
+                    variable: VARIABLE,
+                    reason: error.to_string(),
+                })
+            }
+            Ok(_) | Err(_) => Ok(Self::available().next().unwrap_or(Self::Scalar)),
         }
     }
 

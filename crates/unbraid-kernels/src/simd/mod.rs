@@ -17,9 +17,6 @@ mod neon;
 
 pub use choice::{InstructionSet, InstructionSetError};
 
-/// The largest [`Simd::TILE_ROWS`] of any instruction set.
-pub(crate) const MAXIMUM_TILE_ROWS: usize = 12;
-
 /// Vectors in a full row of the register tile.
 pub(crate) const TILE_VECTORS: usize = 2;
 
@@ -37,7 +34,7 @@ pub(crate) unsafe trait Simd: Copy + Send + Sync {
     type Vector: Copy;
     /// Floats in a vector.
     const LANES: usize;
-    /// Rows of the register tile: `TILE_ROWS * TILE_VECTORS` accumulators, `TILE_VECTORS` vectors of the other operand and
+    /// Rows of the register tile, at most 12: `TILE_ROWS * TILE_VECTORS` accumulators, `TILE_VECTORS` vectors of the other operand and
     /// one broadcast value must fit into the registers.
     const TILE_ROWS: usize;
 
@@ -76,6 +73,8 @@ pub(crate) unsafe trait Simd: Copy + Send + Sync {
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     /// The maximum in each lane, or `b` where either is NaN.
     fn maximum(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// The sum of all lanes, in an order that depends on the instruction set alone.
+    fn sum(self, vector: Self::Vector) -> f32;
     /// `2^n` for integral `n` in -126 ..= 127.
     fn exp2_integer(self, n: Self::Vector) -> Self::Vector;
     /// In each lane, `yes` if `value >= 0`, otherwise (also for NaN) `no`.

@@ -83,6 +83,11 @@ unsafe impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn sum(self, vector: Self::Vector) -> f32 {
+        unsafe { vaddvq_f32(vector) }
+    }
+
+    #[inline(always)]
     fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         unsafe {
             let exponent = vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127));

@@ -73,6 +73,11 @@ unsafe impl Simd for Scalar {
     }
 
     #[inline(always)]
+    fn sum(self, vector: Self::Vector) -> f32 {
+        vector.iter().sum()
+    }
+
+    #[inline(always)]
     fn exp2_integer(self, n: Self::Vector) -> Self::Vector {
         lanes(|i| f32::from_bits(((n[i] as i32 + 127) as u32) << 23))
     }

@@ -3,6 +3,7 @@
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use crate::numeric::{argmax, columns};
+use crate::options::Declare;
 use crate::random::{self, Generator, below};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -25,6 +26,20 @@ pub struct ForestParameters {
 impl Default for ForestParameters {
     fn default() -> Self {
         Self { trees: 100, max_depth: None, features_per_split: None, seed: 0 }
+    }
+}
+
+impl ForestParameters {
+    pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { trees, max_depth, features_per_split, seed: _ } = self;
+        declare.count("trees", trees, 1.., "number of trees");
+        declare.optional_count("max_depth", max_depth, 1.., "splits from the root to a leaf at most");
+        declare.optional_count(
+            "features_per_split",
+            features_per_split,
+            1..,
+            "default: the square root of all",
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::checks::check_length;
 use crate::error::{MetricsError, Result};
+use crate::options::{Declare, POSITIVE};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,15 @@ pub struct LassoParameters {
 impl Default for LassoParameters {
     fn default() -> Self {
         Self { alpha: 0.1, tolerance: 1e-4, max_iterations: 1000 }
+    }
+}
+
+impl LassoParameters {
+    pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { alpha, tolerance, max_iterations } = self;
+        declare.number("alpha", alpha, 0.0.., "strength of the penalty");
+        declare.number("tolerance", tolerance, POSITIVE, "duality gap at which to stop, as a share");
+        declare.count("max_iterations", max_iterations, 1.., "passes over the features at most");
     }
 }
 

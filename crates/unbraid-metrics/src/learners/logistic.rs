@@ -4,6 +4,7 @@ use super::lbfgs::{Stop, minimise};
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use crate::numeric::{argmax, exp, vectorised};
+use crate::options::{Declare, POSITIVE};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,15 @@ pub struct LogisticParameters {
 impl Default for LogisticParameters {
     fn default() -> Self {
         Self { c: 1.0, tolerance: 1e-4, max_iterations: 100 }
+    }
+}
+
+impl LogisticParameters {
+    pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { c, tolerance, max_iterations } = self;
+        declare.number("c", c, POSITIVE, "inverse strength of the penalty");
+        declare.number("tolerance", tolerance, POSITIVE, "largest entry of the gradient at which to stop");
+        declare.count("max_iterations", max_iterations, 1.., "iterations of L-BFGS at most");
     }
 }
 

@@ -4,6 +4,7 @@ use super::logistic::{LogisticParameters, LogisticRegression};
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use crate::numeric::argmax;
+use crate::options::Declare;
 use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,15 @@ pub struct LogisticCvParameters {
 impl Default for LogisticCvParameters {
     fn default() -> Self {
         Self { candidates: 10, folds: 5, max_iterations: 100 }
+    }
+}
+
+impl LogisticCvParameters {
+    pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { candidates, folds, max_iterations } = self;
+        declare.count("candidates", candidates, 1.., "penalties to choose from, C from 1e-4 to 1e4");
+        declare.count("folds", folds, 2.., "parts for cross-validation");
+        declare.count("max_iterations", max_iterations, 1.., "iterations of L-BFGS at most");
     }
 }
 

@@ -11,12 +11,12 @@ mod logistic_cv;
 mod svm;
 mod svm_single;
 
-pub use boosting::{BoostingParameters, GradientBoosting};
+pub use boosting::{BoostingParameters, GradientBoosting, GradientBoostingRegression};
 pub use forest::{ForestParameters, RandomForest};
 pub use lasso::{Lasso, LassoParameters};
 pub use logistic::{LogisticParameters, LogisticRegression};
 pub use logistic_cv::{LogisticCvParameters, LogisticRegressionCv};
-pub use svm::{LinearSvm, SvmParameters};
+pub use svm::{LinearSvm, SvmLoss, SvmParameters};
 
 use crate::checks::check_length;
 use crate::classes::Classes;
@@ -31,10 +31,16 @@ pub(crate) fn accuracy(predicted: &[u32], truth: &[Option<u32>]) -> f64 {
 
 /// What every classifier asks of its training data.
 fn check_fit(features: ArrayView2<'_, f64>, classes: &Classes) -> Result<()> {
+    check_features(features)?;
+    check_length("classes", "label", classes.labels().len(), features.nrows(), "rows of features")
+}
+
+/// What every learner asks of its features.
+fn check_features(features: ArrayView2<'_, f64>) -> Result<()> {
     for (what, found) in [("row", features.nrows()), ("column", features.ncols())] {
         if found == 0 {
             return Err(MetricsError::TooFew { array: "features", what, found, least: 1 });
         }
     }
-    check_length("classes", "label", classes.labels().len(), features.nrows(), "rows of features")
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use crate::numeric::argmax;
+use crate::options::{Choice, Declare, POSITIVE};
 use crate::random::{self, below};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -12,8 +13,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SvmParameters {
-    /// The weight of the squared hinge loss against the penalty.
+    /// The weight of the loss against the penalty.
     pub c: f64,
+    /// The loss of a row.
+    pub loss: SvmLoss,
     /// Whether C is multiplied, for the rows of a class, by n / (classes * rows of the class).
     pub balanced: bool,
     /// The range of the projected gradient at which to stop.
@@ -26,7 +29,38 @@ pub struct SvmParameters {
 
 impl Default for SvmParameters {
     fn default() -> Self {
-        Self { c: 0.01, balanced: true, tolerance: 1e-4, max_iterations: 1000, seed: 0 }
+        let loss = SvmLoss::SquaredHinge;
+        Self { c: 0.01, loss, balanced: true, tolerance: 1e-4, max_iterations: 1000, seed: 0 }
+    }
+}
+
+/// What a row costs that is on the wrong side of the margin, or inside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SvmLoss {
+    /// max(0, 1 - y (w x + b))^2.
+    #[default]
+    SquaredHinge,
+    /// max(0, 1 - y (w x + b)).
+    Hinge,
+}
+
+impl Choice for SvmLoss {
+    const WORDS: &'static [&'static str] = &["squared-hinge", "hinge"];
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::SquaredHinge => "squared-hinge",
+            Self::Hinge => "hinge",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "squared-hinge" => Some(Self::SquaredHinge),
+            "hinge" => Some(Self::Hinge),
+            _ => None,
+        }
     }
 }
 
@@ -43,6 +77,7 @@ impl LinearSvm {
     /// ```text
     /// 1/2 (|w|^2 + b^2) + sum over rows of C_i max(0, 1 - y_i (w x_i + b))^2
     /// ```
+    /// or the same without the square ([`SvmLoss::Hinge`]).
     /// The intercept is penalised like a weight, as in liblinear. When balanced, the weight of a class multiplies C for
     /// its own rows, and rows of the rest keep C (for two classes each has its own weight).
     ///
@@ -106,6 +141,15 @@ impl LinearSvm {
 }
 
 impl SvmParameters {
+    pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { c, loss, balanced, tolerance, max_iterations, seed: _ } = self;
+        declare.number("c", c, POSITIVE, "weight of the loss against the penalty");
+        declare.choice("loss", loss, "the loss of a point");
+        declare.flag("balanced", balanced, "whether rare classes weigh as much as common ones");
+        declare.number("tolerance", tolerance, POSITIVE, "range of the projected gradient at which to stop");
+        declare.count("max_iterations", max_iterations, 1.., "passes over the points at most");
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         for (name, value) in [("c", self.c), ("tolerance", self.tolerance)] {
             if !(value > 0.0 && value.is_finite()) {
@@ -148,7 +192,8 @@ pub(super) fn one_against_rest(classes: &Classes, parameters: &SvmParameters) ->
 }
 
 /// Dual coordinate descent with shrinking (Hsieh et al. 2008, algorithm 3): each step minimises over one multiplier,
-/// rows come in random order, and rows whose multiplier rests at 0 are left out until the others have converged.
+/// rows come in random order, and rows whose multiplier rests at a bound are left out until the others have converged. The
+/// squared hinge loss puts a ridge on the diagonal, the hinge loss an upper bound of C on each multiplier (ibid., eq. 4).
 fn solve(
     features: &[f64],
     width: usize,
@@ -157,8 +202,12 @@ fn solve(
     parameters: &SvmParameters,
 ) -> Vec<f64> {
     let sign = |row: usize| if labels[row] == problem.class { 1.0 } else { -1.0 };
-    let ridge =
-        |row: usize| 0.5 / if labels[row] == problem.class { problem.c_positive } else { problem.c_negative };
+    let c_of =
+        |row: usize| if labels[row] == problem.class { problem.c_positive } else { problem.c_negative };
+    let (ridge, upper): (&dyn Fn(usize) -> f64, &dyn Fn(usize) -> f64) = match parameters.loss {
+        SvmLoss::SquaredHinge => (&|row| 0.5 / c_of(row), &|_| f64::INFINITY),
+        SvmLoss::Hinge => (&|_| 0.0, &c_of),
+    };
     let row_of = |row: usize| &features[row * width..][..width];
     let mut generator = random::generator(parameters.seed, "svm", u64::from(problem.class));
     let mut weights = vec![0.0; width + 1];
@@ -167,7 +216,7 @@ fn solve(
         .map(|row| row_of(row).iter().map(|x| x * x).sum::<f64>() + 1.0 + ridge(row))
         .collect();
     let mut active: Vec<usize> = (0..labels.len()).collect();
-    let mut shrink_above = f64::INFINITY;
+    let (mut shrink_above, mut shrink_below) = (f64::INFINITY, f64::NEG_INFINITY);
     for _ in 0..parameters.max_iterations {
         let (mut largest, mut smallest) = (f64::NEG_INFINITY, f64::INFINITY);
         for i in (1..active.len()).rev() {
@@ -185,6 +234,11 @@ fn solve(
                     continue;
                 }
                 projected = gradient.min(0.0);
+            } else if multipliers[row] == upper(row) {
+                if gradient < shrink_below {
+                    continue;
+                }
+                projected = gradient.max(0.0);
             }
             active[kept] = row;
             kept += 1;
@@ -192,7 +246,7 @@ fn solve(
             smallest = smallest.min(projected);
             if projected.abs() > 1e-12 {
                 let old = multipliers[row];
-                multipliers[row] = (old - gradient / curvatures[row]).max(0.0);
+                multipliers[row] = (old - gradient / curvatures[row]).clamp(0.0, upper(row));
                 let step = (multipliers[row] - old) * sign(row);
                 for (weight, value) in weights.iter_mut().zip(values) {
                     *weight += step * value;
@@ -207,10 +261,11 @@ fn solve(
                 break;
             }
             active = (0..labels.len()).collect();
-            shrink_above = f64::INFINITY;
+            (shrink_above, shrink_below) = (f64::INFINITY, f64::NEG_INFINITY);
             continue;
         }
         shrink_above = if largest > 0.0 { largest } else { f64::INFINITY };
+        shrink_below = if smallest < 0.0 { smallest } else { f64::NEG_INFINITY };
     }
     weights
 }

@@ -6,13 +6,14 @@
 //! method on the two weights reaches the minimum, which is unique, in a few steps that do not depend on the number of
 //! rows.
 
-use super::svm::{LinearSvm, OneAgainstRest, SvmParameters, one_against_rest};
+use super::svm::{LinearSvm, OneAgainstRest, SvmLoss, SvmParameters, one_against_rest};
 use crate::classes::Classes;
 use crate::error::Result;
 use ndarray::{ArrayView1, Axis};
 
 impl LinearSvm {
-    /// Fits a single feature to the minimum that [`LinearSvm::fit`] approaches, to rounding error.
+    /// Fits a single feature to the minimum that [`LinearSvm::fit`] approaches, to rounding error. (The hinge loss without
+    /// the square has kinks where Newton's method stops; it is left to [`LinearSvm::fit`].)
     ///
     /// # Errors
     /// As [`LinearSvm::fit`].
@@ -23,6 +24,10 @@ impl LinearSvm {
     ) -> Result<Self> {
         super::check_fit(feature.insert_axis(Axis(1)), classes)?;
         parameters.check()?;
+        match parameters.loss {
+            SvmLoss::SquaredHinge => {}
+            SvmLoss::Hinge => return Self::fit(feature.insert_axis(Axis(1)), classes, parameters),
+        }
         let mut order: Vec<usize> = (0..feature.len()).collect();
         order.sort_by(|&a, &b| feature[a].total_cmp(&feature[b]));
         let all = RunningSums::new(order.iter().map(|&row| feature[row]));

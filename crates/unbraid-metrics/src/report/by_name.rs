@@ -65,5 +65,5 @@ fn read<'de, T: IntoDetails<'de>, D: Deserializer<'de>>(deserializer: D) -> Resu
     let mut scores: Vec<_> = entries.into_iter().map(|(name, entry)| entry.into_score(name)).collect();
     let builtin = registry::shared();
     scores.sort_by_key(|score| builtin.position(&score.name).unwrap_or(usize::MAX));
-    Ok(Report { scores })
+    Ok(Report { scores, ..Report::default() })
 }

@@ -1,7 +1,10 @@
 //! Scores in memory, and their JSON forms.
 
 pub mod by_name;
+mod chance;
 mod stored;
+
+pub use chance::{Bootstrap, Chance, Level};
 
 use ndarray::Array2;
 use serde::Serialize;
@@ -19,17 +22,19 @@ use std::collections::BTreeSet;
 ///     .with_matrix("mutual_information", array![[0.5, 0.1], [0.1, 0.7]]);
 /// assert_eq!(values.get("mig"), Some(0.4));
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreValues {
     numbers: Vec<(String, f64)>,
     lists: Vec<(String, Vec<f64>)>,
     matrices: Vec<(String, Array2<f64>)>,
+    majorities: Vec<(String, f64)>,
+    undefined: Vec<(String, String)>,
 }
 
 impl ScoreValues {
     /// The main number of a metric.
     pub fn new(key: impl Into<String>, value: f64) -> Self {
-        Self { numbers: vec![(key.into(), value)], lists: Vec::new(), matrices: Vec::new() }
+        Self { numbers: vec![(key.into(), value)], ..Self::default() }
     }
 
     /// Adds a number.
@@ -50,6 +55,27 @@ impl ScoreValues {
     #[must_use]
     pub fn with_matrix(mut self, key: impl Into<String>, matrix: Array2<f64>) -> Self {
         self.matrices.push((key.into(), matrix));
+        self
+    }
+
+    /// Adds what the accuracy with this key would be if the most common class were always predicted.
+    #[must_use]
+    pub fn with_majority(mut self, key: impl Into<String>, share: f64) -> Self {
+        self.majorities.push((key.into(), share));
+        self
+    }
+
+    /// Says that the number with this key is undefined or trivial for these codes, and why: it becomes NaN, and is shown as
+    /// `n/a`. Adds the number if it is not there.
+    #[must_use]
+    pub fn with_undefined(mut self, key: impl Into<String>, why: impl Into<String>) -> Self {
+        let key = key.into();
+        match self.numbers.iter_mut().find(|(name, _)| *name == key) {
+            Some((_, value)) => *value = f64::NAN,
+            None => self.numbers.push((key.clone(), f64::NAN)),
+        }
+        self.majorities.retain(|(name, _)| *name != key);
+        self.undefined.push((key, why.into()));
         self
     }
 
@@ -76,6 +102,16 @@ impl ScoreValues {
     /// The number with this key.
     pub fn get(&self, key: &str) -> Option<f64> {
         lookup(&self.numbers, key).copied()
+    }
+
+    /// What the accuracy with this key would be if the most common class were always predicted.
+    pub fn majority(&self, key: &str) -> Option<f64> {
+        lookup(&self.majorities, key).copied()
+    }
+
+    /// Why the number with this key is undefined or trivial for these codes; `None` if it is not.
+    pub fn why_undefined(&self, key: &str) -> Option<&str> {
+        lookup(&self.undefined, key).map(String::as_str)
     }
 
     /// The list with this key.
@@ -117,8 +153,12 @@ pub struct Score {
     pub parameters: serde_json::Value,
     /// The seed it was computed with.
     pub seed: u64,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds, without those of chance levels and intervals.
     pub seconds: f64,
+    /// Its numbers by chance; `None` if they were not computed, or it does not depend on factors.
+    pub chance: Option<Chance>,
+    /// Intervals of its numbers; `None` if they were not computed.
+    pub bootstrap: Option<Bootstrap>,
 }
 
 impl Score {
@@ -131,17 +171,42 @@ impl Score {
 /// The scores of several metrics, in the order in which they were asked for.
 ///
 /// Serialises to one flat object, as `unbraid evaluate --format json` prints it: every number under its key, and lists
-/// and matrices under `details`, matrices as lists of rows. [`by_name`] is the other form, which can be read back.
+/// and matrices under `details`, matrices as lists of rows. Levels by chance are under `chance`, intervals under `interval`,
+/// the accuracies of the most common class under `majority`, and under `undefined` why a number is null. [`by_name`] is the other form, which can be read back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// One score for each metric.
     pub scores: Vec<Score>,
+    /// What has to be known of all of them, a sentence each: which factors were left out, or are numbers.
+    pub notes: Vec<String>,
+    /// The names of the factors that were scored, in the order of the columns of matrices; empty if they have none.
+    pub factors: Vec<String>,
 }
 
 impl Report {
     /// The score of the metric with this name.
     pub fn score(&self, name: &str) -> Option<&Score> {
         self.scores.iter().find(|score| score.name == name)
+    }
+
+    /// The level by chance of the number with this key.
+    pub fn chance(&self, key: &str) -> Option<Level> {
+        self.scores.iter().find_map(|score| score.chance.as_ref()?.get(key))
+    }
+
+    /// The interval of the number with this key.
+    pub fn interval(&self, key: &str) -> Option<[f64; 2]> {
+        self.scores.iter().find_map(|score| score.bootstrap.as_ref()?.get(key))
+    }
+
+    /// What the accuracy with this key would be if the most common class were always predicted.
+    pub fn majority(&self, key: &str) -> Option<f64> {
+        self.scores.iter().find_map(|score| score.values.majority(key))
+    }
+
+    /// Why the number with this key is undefined or trivial for these codes.
+    pub fn why_undefined(&self, key: &str) -> Option<&str> {
+        self.scores.iter().find_map(|score| score.values.why_undefined(key))
     }
 
     /// The number with this key: `mig`, `dci_completeness`.
@@ -165,12 +230,57 @@ impl Serialize for Score {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("value", &self.value())?;
-        map.serialize_entry("parts", &Numbers(&self.values.numbers))?;
+        map.serialize_entry("parts", &Entries(self.values.numbers.iter().map(|(key, value)| (key, value))))?;
         map.serialize_entry("details", &Details(std::slice::from_ref(self)))?;
         map.serialize_entry("parameters", &self.parameters)?;
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("seconds", &self.seconds)?;
+        if let Some(chance) = &self.chance {
+            map.serialize_entry("shuffles", &chance.shuffles)?;
+            map.serialize_entry(
+                "chance",
+                &Entries(chance.levels().iter().map(|(key, level)| (key, level.mean))),
+            )?;
+            let deviations = chance.levels().iter().filter_map(|(key, level)| Some((key, level.deviation?)));
+            if chance.shuffles > 1 {
+                map.serialize_entry("chance_deviation", &Entries(deviations))?;
+            }
+        }
+        if let Some(bootstrap) = &self.bootstrap {
+            map.serialize_entry("resamples", &bootstrap.resamples)?;
+            map.serialize_entry(
+                "interval",
+                &Entries(bootstrap.intervals().iter().map(|(key, pair)| (key, pair))),
+            )?;
+        }
+        serialize_remarks(&mut map, std::slice::from_ref(self))?;
         map.end()
+    }
+}
+
+/// Majorities and reasons, where there are any.
+fn serialize_remarks<M: SerializeMap>(map: &mut M, scores: &[Score]) -> Result<(), M::Error> {
+    let majorities =
+        scores.iter().flat_map(|score| &score.values.majorities).map(|(key, share)| (key, share));
+    if majorities.clone().next().is_some() {
+        map.serialize_entry("majority", &Entries(majorities))?;
+    }
+    let undefined = scores.iter().flat_map(|score| &score.values.undefined).map(|(key, why)| (key, why));
+    if undefined.clone().next().is_some() {
+        map.serialize_entry("undefined", &Entries(undefined))?;
+    }
+    Ok(())
+}
+
+/// Pairs as an object.
+struct Entries<I>(I);
+
+impl<I, K: Serialize, V: Serialize> Serialize for Entries<I>
+where
+    I: Iterator<Item = (K, V)> + Clone,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.clone())
     }
 }
 
@@ -180,16 +290,21 @@ impl Serialize for Report {
         for (key, value) in self.scores.iter().flat_map(|score| &score.values.numbers) {
             map.serialize_entry(key, value)?;
         }
+        let levels = self.scores.iter().filter_map(|score| score.chance.as_ref()).flat_map(Chance::levels);
+        if self.scores.iter().any(|score| score.chance.is_some()) {
+            map.serialize_entry("chance", &Entries(levels.map(|(key, level)| (key, level.mean))))?;
+        }
+        let intervals =
+            self.scores.iter().filter_map(|score| score.bootstrap.as_ref()).flat_map(Bootstrap::intervals);
+        if self.scores.iter().any(|score| score.bootstrap.is_some()) {
+            map.serialize_entry("interval", &Entries(intervals.map(|(key, pair)| (key, pair))))?;
+        }
+        serialize_remarks(&mut map, &self.scores)?;
+        if !self.notes.is_empty() {
+            map.serialize_entry("notes", &self.notes)?;
+        }
         map.serialize_entry("details", &Details(&self.scores))?;
         map.end()
-    }
-}
-
-struct Numbers<'a>(&'a [(String, f64)]);
-
-impl Serialize for Numbers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 

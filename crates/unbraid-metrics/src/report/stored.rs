@@ -1,6 +1,6 @@
 //! Reading a score, with or without its lists and matrices.
 
-use super::{Score, ScoreValues};
+use super::{Bootstrap, Chance, Level, Score, ScoreValues};
 use crate::registry;
 use ndarray::Array2;
 use serde::Deserialize;
@@ -34,6 +34,41 @@ pub(super) struct Entry<T> {
     seed: u64,
     #[serde(default)]
     seconds: Option<f64>,
+    shuffles: Option<usize>,
+    #[serde(default)]
+    chance: Known<f64>,
+    #[serde(default)]
+    chance_deviation: Known<f64>,
+    resamples: Option<usize>,
+    #[serde(default)]
+    interval: Known<[f64; 2]>,
+    #[serde(default)]
+    majority: Known<f64>,
+    #[serde(default)]
+    undefined: Known<String>,
+}
+
+/// The entries of an object, or none of anything else that another program may have put there.
+#[derive(Deserialize)]
+#[serde(untagged, bound = "T: Deserialize<'de>")]
+enum Known<T> {
+    Entries(InOrder<T>),
+    Other(IgnoredAny),
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self::Entries(InOrder::default())
+    }
+}
+
+impl<T> Known<T> {
+    fn into_entries(self) -> Vec<(String, T)> {
+        match self {
+            Self::Entries(InOrder(entries)) => entries,
+            Self::Other(IgnoredAny) => Vec::new(),
+        }
+    }
 }
 
 impl<T> Entry<T> {
@@ -48,12 +83,29 @@ impl<T> Entry<T> {
             numbers.sort_by_key(|(key, _)| metric.position(key).unwrap_or(usize::MAX));
         }
         let (lists, matrices) = self.details.into_details();
+        let deviations = self.chance_deviation.into_entries();
+        let level = |(key, mean): (String, f64)| {
+            let deviation = super::lookup(&deviations, &key).copied();
+            (key, Level { mean, deviation })
+        };
+        let levels: Vec<(String, Level)> = self.chance.into_entries().into_iter().map(level).collect();
+        let chance = self.shuffles.map(|shuffles| Chance::from_levels(shuffles, levels));
+        let intervals = self.interval.into_entries();
+        let bootstrap = self.resamples.map(|resamples| Bootstrap::from_intervals(resamples, intervals));
         Score {
             name,
-            values: ScoreValues { numbers, lists, matrices },
+            values: ScoreValues {
+                numbers,
+                lists,
+                matrices,
+                majorities: self.majority.into_entries(),
+                undefined: self.undefined.into_entries(),
+            },
             parameters: self.parameters,
             seed: self.seed,
             seconds: self.seconds.unwrap_or(f64::NAN),
+            chance,
+            bootstrap,
         }
     }
 }

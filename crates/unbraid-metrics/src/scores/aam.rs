@@ -2,13 +2,13 @@
 
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::information::Information;
-use crate::metric::{Description, Metric, Options, json};
+use crate::information::{Information, NEIGHBOURS};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::{mean, top_two};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
-use serde_json::Value;
 
 /// AAM, the axis-alignment metric: does the best unit of a factor have more information than all others together?
 ///
@@ -58,6 +58,8 @@ pub fn aam_of(information: &Information) -> f64 {
 pub struct Aam {
     /// Its parameters.
     pub parameters: HistogramParameters,
+    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    pub neighbours: Option<usize>,
 }
 
 impl Metric for Aam {
@@ -67,11 +69,13 @@ impl Metric for Aam {
         Description::new("aam", meaning).number("aam", "AAM")
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
+        declare.optional_count("neighbours", &mut self.neighbours, 1.., NEIGHBOURS);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        Ok(ScoreValues::new("aam", aam(&codes.labelled()?, &self.parameters)?))
+        let information = Information::by(&codes.labelled()?, self.parameters.bins, self.neighbours)?;
+        Ok(ScoreValues::new("aam", aam_of(&information)))
     }
 }

@@ -16,6 +16,10 @@ pub struct AttributeAccuracyValues {
     pub value: f64,
     /// The mean over the attributes of each factor; 0 for a factor that does not vary.
     pub per_factor: Vec<f64>,
+    /// The accuracy of always giving the more common answer, mean over attributes.
+    pub majority: f64,
+    /// The same for each factor; 0 for a factor that does not vary.
+    pub majority_per_factor: Vec<f64>,
 }
 
 /// Attribute accuracy: how accurate is a classifier along the difference between the means of two classes?
@@ -45,30 +49,43 @@ pub struct AttributeAccuracyValues {
 /// ```
 pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracyValues {
     let factors = data.train().classes();
-    let per_factor: Vec<f64> = factors
+    let per_factor: Vec<[f64; 2]> = factors
         .par_iter()
         .enumerate()
         .map(|(factor, classes)| {
             let truth = classes.labels_of(data.factors_test().column(factor));
             // With two values the second alone says everything.
             let first = usize::from(classes.count() == 2);
-            let accuracies: Vec<f64> = if classes.varies() {
-                (first..classes.count())
-                    .map(|class| accuracy_of(data, classes, class as u32, &truth))
-                    .collect()
-            } else {
-                Vec::new()
+            if !classes.varies() {
+                return [0.0; 2];
+            }
+            let of = |accuracy: &dyn Fn(u32) -> f64| {
+                mean(&(first..classes.count()).map(|class| accuracy(class as u32)).collect::<Vec<_>>())
             };
-            mean(&accuracies)
+            [
+                of(&|class| accuracy_of(data, classes, class, &truth)),
+                of(&|class| majority_of(classes, class, &truth)),
+            ]
         })
         .collect();
-    let varying: Vec<f64> = per_factor
-        .iter()
-        .zip(factors)
-        .filter(|(_, classes)| classes.varies())
-        .map(|(value, _)| *value)
-        .collect();
-    AttributeAccuracyValues { value: mean(&varying), per_factor }
+    let mean_of = |which: usize| {
+        let varying = per_factor.iter().zip(factors).filter(|(_, classes)| classes.varies());
+        mean(&varying.map(|(values, _)| values[which]).collect::<Vec<_>>())
+    };
+    AttributeAccuracyValues {
+        value: mean_of(0),
+        majority: mean_of(1),
+        per_factor: per_factor.iter().map(|values| values[0]).collect(),
+        majority_per_factor: per_factor.iter().map(|values| values[1]).collect(),
+    }
+}
+
+/// The accuracy of always saying that one value holds, or that it does not, whichever is true of more training points.
+fn majority_of(classes: &Classes, class: u32, truth: &[Option<u32>]) -> f64 {
+    let members = classes.labels().iter().filter(|&&label| label == class).count();
+    let holds = 2 * members > classes.labels().len();
+    let hits = truth.iter().filter(|truth| (**truth == Some(class)) == holds).count();
+    hits as f64 / truth.len() as f64
 }
 
 /// The accuracy for one value against the rest.
@@ -133,9 +150,20 @@ impl Metric for AttributeAccuracy {
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        let found = attribute_accuracy(&codes.train_test()?);
-        Ok(ScoreValues::new("attribute_accuracy", found.value)
-            .with_list("attribute_accuracy_per_factor", found.per_factor))
+        let data = codes.train_test()?;
+        let found = attribute_accuracy(&data);
+        let mut values = ScoreValues::new("attribute_accuracy", found.value)
+            .with_majority("attribute_accuracy", found.majority);
+        let named = codes.factor_names().iter().zip(data.train().classes()).enumerate();
+        for (factor, (name, classes)) in named {
+            if classes.varies() {
+                let key = format!("attribute_accuracy/{name}");
+                values = values
+                    .with_number(&key, found.per_factor[factor])
+                    .with_majority(key, found.majority_per_factor[factor]);
+            }
+        }
+        Ok(values.with_list("attribute_accuracy_per_factor", found.per_factor))
     }
 }
 

@@ -4,14 +4,14 @@ use super::interventions::{Accuracies, InterventionSampler, check_counts};
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmParameters, accuracy};
-use crate::metric::{Description, Metric, Options, json};
+use crate::learners::{LinearSvm, LogisticParameters, LogisticRegression, SvmLoss, SvmParameters, accuracy};
+use crate::metric::{Description, Metric, Options};
+use crate::options::{Choice, Declare};
 use crate::random::{self, below};
 use crate::report::ScoreValues;
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The classifier of [`beta_vae_score`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,8 +19,47 @@ use serde_json::Value;
 pub enum DifferenceClassifier {
     /// Multinomial logistic regression, as in Locatello et al.
     Logistic(LogisticParameters),
-    /// One-against-rest linear support vector machine, as in Kumar et al.: C = 0.01, classes not balanced.
+    /// One-against-rest linear support vector machine. [`DifferenceClassifier::kumar`] is the one of Kumar et al.
     Svm(SvmParameters),
+}
+
+impl DifferenceClassifier {
+    /// The support vector machine of Kumar et al. 2018, section 4: weight 0.01 on the hinge loss, 1 on the regulariser,
+    /// classes not balanced.
+    pub fn kumar() -> Self {
+        Self::Svm(SvmParameters {
+            c: 0.01,
+            balanced: false,
+            loss: SvmLoss::Hinge,
+            ..SvmParameters::default()
+        })
+    }
+}
+
+impl Choice for DifferenceClassifier {
+    const WORDS: &'static [&'static str] = &["logistic", "svm"];
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Logistic(_) => "logistic",
+            Self::Svm(_) => "svm",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "logistic" => Some(Self::default()),
+            "svm" => Some(Self::kumar()),
+            _ => None,
+        }
+    }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        match self {
+            Self::Logistic(logistic) => logistic.declare(declare),
+            Self::Svm(svm) => svm.declare(declare),
+        }
+    }
 }
 
 impl Default for DifferenceClassifier {
@@ -69,6 +108,14 @@ impl BetaVaeParameters {
         }
         self
     }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { batch_size, train_points, test_points, classifier, seed: _ } = self;
+        declare.count("batch_size", batch_size, 1.., "pairs whose differences are averaged to one point");
+        declare.count("train_points", train_points, 1.., "points that the classifier is fitted to");
+        declare.count("test_points", test_points, 1.., "points that it is tested on");
+        declare.choice("classifier", classifier, "logistic regression, or Kumar's linear SVM");
+    }
 }
 
 /// BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the distances between
@@ -81,7 +128,8 @@ impl BetaVaeParameters {
 ///
 /// * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
 /// * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
-/// * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019.
+/// * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019. Kumar et al. 2018 call it
+///   Z-diff score and use a support vector machine ([`DifferenceClassifier::kumar`]).
 /// * See also: [`factor_vae_score`](super::factor_vae_score), which needs no fitted classifier and is harder to satisfy.
 ///
 /// # Errors
@@ -141,10 +189,12 @@ impl Metric for BetaVaeScore {
             .number("beta_vae_score", "BetaVAE score")
             .alias("z_diff")
             .interventional()
+            .compares_factors("beta_vae_score")
+            .shuffles(1)
     }
 
-    fn parameters(&self, seed: u64) -> Value {
-        json(&self.parameters.clone().with_seed(seed))
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {

@@ -4,11 +4,13 @@ use crate::checks::check_length;
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::metric::{Description, Metric, Needs, Options, Requirement, json};
+use crate::matching::best_matching;
+use crate::metric::{Description, Metric, Needs, Options, Requirement};
+use crate::numeric::argmax;
+use crate::options::{Choice, Declare};
 use crate::report::ScoreValues;
 use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// How labels are assigned to clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,12 +23,38 @@ pub enum Matching {
     OneToOne,
 }
 
+impl Choice for Matching {
+    const WORDS: &'static [&'static str] = &["majority", "one-to-one"];
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::OneToOne => "one-to-one",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "majority" => Some(Self::Majority),
+            "one-to-one" => Some(Self::OneToOne),
+            _ => None,
+        }
+    }
+}
+
 /// Parameters of [`cluster_accuracy`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterAccuracyParameters {
     /// How labels are assigned to clusters.
     pub matching: Matching,
+}
+
+impl ClusterAccuracyParameters {
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { matching } = self;
+        declare.choice("matching", matching, "how labels are assigned to clusters");
+    }
 }
 
 /// Cluster accuracy: how often does the label of a point's cluster, its most likely category, equal its own label?
@@ -76,13 +104,13 @@ fn accuracy_of(
     matching: Matching,
 ) -> f64 {
     let (clusters, labels) = (Classes::new(train.0), Classes::new(train.1));
-    let mut counts = vec![vec![0_i64; labels.count()]; clusters.count()];
+    let mut counts = vec![vec![0.0_f64; labels.count()]; clusters.count()];
     for (&cluster, &label) in clusters.labels().iter().zip(labels.labels()) {
-        counts[cluster as usize][label as usize] += 1;
+        counts[cluster as usize][label as usize] += 1.0;
     }
     let label_of_cluster = match matching {
         Matching::Majority => {
-            counts.iter().map(|counts| (0..counts.len()).rev().max_by_key(|&label| counts[label])).collect()
+            counts.iter().map(|counts| (!counts.is_empty()).then(|| argmax(counts))).collect()
         }
         Matching::OneToOne => best_matching(&counts),
     };
@@ -114,8 +142,8 @@ impl Metric for ClusterAccuracy {
             .needs(Needs { clusters: true, ..Needs::TEST_POINTS })
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
@@ -132,79 +160,19 @@ impl Metric for ClusterAccuracy {
         });
         // A factor with one value is recognised by any unit.
         let varying = matrix.indexed_iter().filter(|((_, factor), _)| classes[*factor].varies());
-        let best = varying.map(|(_, accuracy)| *accuracy).fold(0.0, f64::max);
-        Ok(ScoreValues::new("cluster_accuracy", best).with_matrix("cluster_accuracy_matrix", matrix))
+        let best = varying.max_by(|left, right| left.1.total_cmp(right.1));
+        let (factor, best) = best.map_or((0, 0.0), |((_, factor), accuracy)| (factor, *accuracy));
+        let truth = classes[factor].labels_of(data.factors_test().column(factor));
+        Ok(ScoreValues::new("cluster_accuracy", best)
+            .with_majority("cluster_accuracy", classes[factor].majority_accuracy(&truth))
+            .with_matrix("cluster_accuracy_matrix", matrix))
     }
-}
-
-/// The column of each row, no column twice, for the largest sum: the Hungarian method with potentials, on the matrix
-/// padded to a square with zeros. Rows that get a padded column get `None`.
-fn best_matching(gains: &[Vec<i64>]) -> Vec<Option<usize>> {
-    let columns = gains.first().map_or(0, Vec::len);
-    let size = gains.len().max(columns);
-    let cost =
-        |row: usize, column: usize| -gains.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0);
-    // Place 0 of rows and columns is a sentinel: the row that is looking for a column starts there.
-    let (mut row_potential, mut column_potential) = (vec![0_i64; size + 1], vec![0_i64; size + 1]);
-    let mut row_of_column = vec![0_usize; size + 1];
-    for row in 1..=size {
-        row_of_column[0] = row;
-        let mut column = 0;
-        let (mut slack, mut came_from) = (vec![i64::MAX; size + 1], vec![0; size + 1]);
-        let mut visited = vec![false; size + 1];
-        while row_of_column[column] != 0 {
-            visited[column] = true;
-            let current = row_of_column[column];
-            let (mut step, mut next) = (i64::MAX, 0);
-            for other in 1..=size {
-                if visited[other] {
-                    continue;
-                }
-                let reduced = cost(current - 1, other - 1) - row_potential[current] - column_potential[other];
-                if reduced < slack[other] {
-                    (slack[other], came_from[other]) = (reduced, column);
-                }
-                if slack[other] < step {
-                    (step, next) = (slack[other], other);
-                }
-            }
-            for other in 0..=size {
-                if visited[other] {
-                    row_potential[row_of_column[other]] += step;
-                    column_potential[other] -= step;
-                } else if slack[other] != i64::MAX {
-                    slack[other] -= step;
-                }
-            }
-            column = next;
-        }
-        while column != 0 {
-            row_of_column[column] = row_of_column[came_from[column]];
-            column = came_from[column];
-        }
-    }
-    let mut matched = vec![None; gains.len()];
-    for (column, &row) in row_of_column[1..].iter().take(columns).enumerate() {
-        if let Some(target) = matched.get_mut(row - 1) {
-            *target = Some(column);
-        }
-    }
-    matched
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ndarray::array;
-
-    /// Taking the largest entry of each row would use column 0 twice; 8 + 7 + 5 is the best without.
-    #[test]
-    fn matching_by_hand() {
-        let gains = vec![vec![9, 8, 1], vec![7, 2, 1], vec![3, 4, 5]];
-        assert_eq!(best_matching(&gains), [Some(1), Some(0), Some(2)]);
-        assert_eq!(best_matching(&[vec![1], vec![5]]), [None, Some(0)]);
-        assert_eq!(best_matching(&[vec![1, 5]]), [Some(1)]);
-    }
 
     #[test]
     fn one_to_one_gives_each_label_once() {

@@ -2,13 +2,13 @@
 
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::information::Information;
-use crate::metric::{Description, Metric, Options, json};
+use crate::information::{Information, NEIGHBOURS};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::{argmax, top_two};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
-use serde_json::Value;
 
 /// DCIMIG: the share of all factor entropy that is captured by units that encode one factor each.
 ///
@@ -57,19 +57,26 @@ pub fn dcimig_of(information: &Information) -> f64 {
 pub struct Dcimig {
     /// Its parameters.
     pub parameters: HistogramParameters,
+    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    pub neighbours: Option<usize>,
 }
 
 impl Metric for Dcimig {
     fn description(&self) -> Description {
         let meaning = "share of the factors' entropy that is captured by units that encode one factor each";
-        Description::new("dcimig", meaning).number("dcimig", "DCIMIG").alias("3charm")
+        Description::new("dcimig", meaning)
+            .number("dcimig", "DCIMIG")
+            .alias("3charm")
+            .compares_factors("dcimig")
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
+        declare.optional_count("neighbours", &mut self.neighbours, 1.., NEIGHBOURS);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        Ok(ScoreValues::new("dcimig", dcimig(&codes.labelled()?, &self.parameters)?))
+        let information = Information::by(&codes.labelled()?, self.parameters.bins, self.neighbours)?;
+        Ok(ScoreValues::new("dcimig", dcimig_of(&information)))
     }
 }

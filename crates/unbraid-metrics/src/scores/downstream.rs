@@ -6,15 +6,15 @@ use crate::error::{MetricsError, Result};
 use crate::learners::{
     BoostingParameters, GradientBoosting, LogisticCvParameters, LogisticRegressionCv, accuracy,
 };
-use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::mean;
+use crate::options::Declare;
 use crate::random;
 use crate::report::ScoreValues;
 use crate::views::TrainTest;
 use ndarray::Axis;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The learner of [`downstream`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,17 @@ impl DownstreamParameters {
         }
         self
     }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { labels, test_points, learner, seed: _ } = self;
+        declare.counts("labels", labels, 1.., "numbers of labelled points to learn from");
+        declare.count("test_points", test_points, 1.., "test points at most");
+        // Which learner it is, is the metric's name.
+        match learner {
+            DownstreamLearner::Boosting(boosting) => boosting.declare(declare),
+            DownstreamLearner::Logistic(logistic) => logistic.declare(declare),
+        }
+    }
 }
 
 /// What [`downstream`] computes.
@@ -80,6 +91,8 @@ pub struct DownstreamValues {
     pub accuracies: Vec<(usize, f64, Vec<f64>)>,
     /// Accuracy from 100 labels divided by accuracy from 10,000; `None` unless both were measured.
     pub sample_efficiency: Option<f64>,
+    /// The accuracy on the test points if the most common value of each factor were always predicted.
+    pub majority: f64,
 }
 
 /// Downstream accuracy: how accurately are factors predicted from codes, given few or many labels?
@@ -139,6 +152,7 @@ pub fn downstream(data: &TrainTest<'_>, parameters: &DownstreamParameters) -> Re
         value: accuracies.last().map_or(0.0, |entry| entry.1),
         accuracies,
         sample_efficiency,
+        majority: majority_accuracy(data, parameters.test_points),
     })
 }
 
@@ -182,24 +196,40 @@ impl Metric for Downstream {
             .number(format!("{name}_sample_efficiency"), format!("{label} sample efficiency"))
             .needs(Needs::TEST_POINTS)
             .on_request_only()
+            .shuffles(1)
     }
 
-    fn parameters(&self, seed: u64) -> Value {
-        json(&self.parameters.clone().with_seed(seed))
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {
         let found = downstream(&codes.train_test()?, &self.parameters.clone().with_seed(options.seed))?;
         let name = self.name();
-        let mut values = ScoreValues::new(format!("{name}_accuracy"), found.value);
+        let mut values = ScoreValues::new(format!("{name}_accuracy"), found.value)
+            .with_majority(format!("{name}_accuracy"), found.majority);
         for (labels, accuracy, _) in found.accuracies {
-            values = values.with_number(format!("{name}_accuracy_{labels}"), accuracy);
+            let key = format!("{name}_accuracy_{labels}");
+            values = values.with_number(&key, accuracy).with_majority(key, found.majority);
         }
         Ok(match found.sample_efficiency {
             Some(efficiency) => values.with_number(format!("{name}_sample_efficiency"), efficiency),
             None => values,
         })
     }
+}
+
+/// The accuracy of the most common value of each factor that varies, mean over factors.
+fn majority_accuracy(data: &TrainTest<'_>, test_points: usize) -> f64 {
+    let tested = data.codes_test().nrows().min(test_points);
+    let (truth, _) = data.factors_test().split_at(Axis(0), tested);
+    let classes = data.train().classes().iter().zip(truth.columns());
+    let varying = classes.filter(|(classes, _)| classes.varies());
+    mean(
+        &varying
+            .map(|(classes, truth)| classes.majority_accuracy(&classes.labels_of(truth)))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The test accuracy for each factor that varies, from a number of labelled points.

@@ -3,13 +3,13 @@
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::learners::{LogisticParameters, LogisticRegression};
-use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::{mean, standardise};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::TrainTest;
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use serde_json::Value;
 
 /// What [`explicitness`] computes.
 #[derive(Clone, Debug)]
@@ -122,10 +122,11 @@ impl Metric for Explicitness {
         Description::new("explicitness", "a linear classifier predicts each factor from all units")
             .number("explicitness", "explicitness")
             .needs(Needs::TEST_POINTS)
+            .shuffles(1)
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

@@ -3,12 +3,12 @@
 use super::interventions::{Accuracies, InterventionSampler, check_counts};
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::metric::{Description, Metric, Options, json};
+use crate::metric::{Description, Metric, Options};
+use crate::options::Declare;
 use crate::random::{self, below};
 use crate::report::ScoreValues;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Parameters of [`factor_vae_score`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,20 @@ impl FactorVaeParameters {
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { batch_size, train_points, test_points, variance_points, prune_below, seed: _ } = self;
+        declare.count("batch_size", batch_size, 2.., "points of a vote, which share the value of a factor");
+        declare.count("train_points", train_points, 1.., "votes that decide what each unit stands for");
+        declare.count("test_points", test_points, 1.., "votes that are judged");
+        declare.count(
+            "variance_points",
+            variance_points,
+            2..,
+            "points that global variances are computed from",
+        );
+        declare.number("prune", prune_below, 0.0.., "units with a smaller standard deviation do not vote");
     }
 }
 
@@ -142,10 +156,12 @@ impl Metric for FactorVaeScore {
         .number("factor_vae_score", "FactorVAE score")
         .alias("z_min_variance")
         .interventional()
+        .compares_factors("factor_vae_score")
+        .shuffles(1)
     }
 
-    fn parameters(&self, seed: u64) -> Value {
-        json(&self.parameters.clone().with_seed(seed))
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {

@@ -3,8 +3,24 @@
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::metric::{Description, Direction, Metric, Needs, Options};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::Unlabelled;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`hoyer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HoyerParameters {
+    /// Whether each unit is divided by its standard deviation first.
+    pub normalize: bool,
+}
+
+impl Default for HoyerParameters {
+    fn default() -> Self {
+        Self { normalize: true }
+    }
+}
 
 /// Hoyer's sparsity of the codes: does each point use few of the units?
 ///
@@ -12,22 +28,24 @@ use crate::views::Unlabelled;
 /// Hoyer = (sqrt d - mean over points of |z|_1 / |z|_2) / (sqrt d - 1)
 /// ```
 /// after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
-/// has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse.
+/// has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse. Mathieu et al. print
+/// the formula without that division, which their public code has; `normalize: false` leaves it out.
 ///
 /// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
 ///   unit scores 0.
-/// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6; Hurley and Rickard 2009.
+/// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6 and appendix B; Hurley and Rickard 2009.
 /// * See also: [`kl_per_unit`](super::kl_per_unit), which shows the units that a model does not use.
 ///
 /// ```
 /// use ndarray::array;
-/// use unbraid_metrics::{Unlabelled, scores::hoyer};
+/// use unbraid_metrics::{Unlabelled, scores::{HoyerParameters, hoyer}};
 ///
 /// let one_at_a_time = array![[1.0, 0.0], [-1.0, 0.0], [0.0, 5.0], [0.0, -5.0]];
-/// assert!((hoyer(&Unlabelled::new(one_at_a_time.view())?) - 1.0).abs() < 1e-12);
+/// let sparsity = hoyer(&Unlabelled::new(one_at_a_time.view())?, &HoyerParameters::default());
+/// assert!((sparsity - 1.0).abs() < 1e-12);
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
-pub fn hoyer(data: &Unlabelled<'_>) -> f64 {
+pub fn hoyer(data: &Unlabelled<'_>, parameters: &HoyerParameters) -> f64 {
     let codes = data.codes();
     let units = codes.ncols();
     if units == 1 {
@@ -37,6 +55,9 @@ pub fn hoyer(data: &Unlabelled<'_>) -> f64 {
         .columns()
         .into_iter()
         .map(|column| {
+            if !parameters.normalize {
+                return 1.0;
+            }
             let mean = column.sum() / column.len() as f64;
             let squares: f64 = column.iter().map(|value| (value - mean) * (value - mean)).sum();
             let deviation = (squares / (column.len() - 1) as f64).sqrt();
@@ -62,7 +83,10 @@ pub fn hoyer(data: &Unlabelled<'_>) -> f64 {
 
 /// The metric `hoyer`; see [`hoyer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hoyer;
+pub struct Hoyer {
+    /// Its parameters.
+    pub parameters: HoyerParameters,
+}
 
 impl Metric for Hoyer {
     fn description(&self) -> Description {
@@ -72,8 +96,13 @@ impl Metric for Hoyer {
             .needs(Needs::CODES)
     }
 
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        let HoyerParameters { normalize } = &mut self.parameters;
+        declare.flag("normalize", normalize, "whether units are divided by their standard deviation first");
+    }
+
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        Ok(ScoreValues::new("hoyer", hoyer(&codes.train())))
+        Ok(ScoreValues::new("hoyer", hoyer(&codes.train(), &self.parameters)))
     }
 }
 
@@ -85,7 +114,17 @@ mod tests {
     #[test]
     fn equally_strong_units_are_dense() {
         let codes = array![[1.0, 30.0], [-1.0, 30.0], [1.0, -30.0], [-1.0, -30.0]];
-        assert!(hoyer(&Unlabelled::new(codes.view()).unwrap()) < 1e-12);
+        assert!(hoyer(&Unlabelled::new(codes.view()).unwrap(), &HoyerParameters::default()) < 1e-12);
+    }
+
+    /// As Mathieu et al. print it: every row is (1, 30) up to signs, so that |z|_1/|z|_2 = 31/sqrt(901).
+    #[test]
+    fn without_the_division_scale_counts() {
+        let codes = array![[1.0, 30.0], [-1.0, 30.0], [1.0, -30.0], [-1.0, -30.0]];
+        let printed = HoyerParameters { normalize: false };
+        let expected = (2_f64.sqrt() - 31.0 / 901_f64.sqrt()) / (2_f64.sqrt() - 1.0);
+        let found = hoyer(&Unlabelled::new(codes.view()).unwrap(), &printed);
+        assert!((found - expected).abs() < 1e-14);
     }
 
     /// Both units have the deviation sqrt(2): rows (3, 1)/sqrt(2) and (1, 3)/sqrt(2) have |z|_1/|z|_2 = 4/sqrt(10).
@@ -93,7 +132,7 @@ mod tests {
     fn two_points_by_hand() {
         let expected = (2_f64.sqrt() - 4.0 / 10_f64.sqrt()) / (2_f64.sqrt() - 1.0);
         let codes = array![[3.0, 1.0], [1.0, 3.0]];
-        let found = hoyer(&Unlabelled::new(codes.view()).unwrap());
+        let found = hoyer(&Unlabelled::new(codes.view()).unwrap(), &HoyerParameters::default());
         assert!((found - expected).abs() < 1e-14);
     }
 }

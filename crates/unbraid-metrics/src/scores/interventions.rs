@@ -1,7 +1,7 @@
 //! Codes under interventions on one factor: what the interventional scores draw.
 
 use crate::error::{MetricsError, Result};
-use crate::random::{Generator, below};
+use crate::random::{self, Generator, below};
 use crate::views::Labelled;
 
 /// Draws codes under interventions: one factor is held fixed, all others vary.
@@ -27,6 +27,13 @@ pub trait InterventionSampler: Sync {
 
     /// Fills `batch` with points drawn at random.
     fn free(&self, generator: &mut Generator, batch: &mut [f64]);
+
+    /// The same codes in another order, while the factors keep theirs: what a score finds in it is chance. `None` if the
+    /// sampler cannot, and scores that draw from it then have no level by chance. Another `round` is another order.
+    fn shuffled(&self, seed: u64, round: usize) -> Option<Box<dyn InterventionSampler + '_>> {
+        let _ = (seed, round);
+        None
+    }
 }
 
 /// What [`beta_vae_score`](super::beta_vae_score) and [`factor_vae_score`](super::factor_vae_score) compute.
@@ -103,6 +110,10 @@ impl<S: InterventionSampler + ?Sized> InterventionSampler for &S {
     fn free(&self, generator: &mut Generator, batch: &mut [f64]) {
         (**self).free(generator, batch);
     }
+
+    fn shuffled(&self, seed: u64, round: usize) -> Option<Box<dyn InterventionSampler + '_>> {
+        (**self).shuffled(seed, round)
+    }
 }
 
 impl InterventionSampler for GroupedRows {
@@ -136,6 +147,14 @@ impl InterventionSampler for GroupedRows {
         for target in batch.chunks_exact_mut(self.units) {
             self.copy(below(generator, self.rows()), target);
         }
+    }
+
+    fn shuffled(&self, seed: u64, round: usize) -> Option<Box<dyn InterventionSampler + '_>> {
+        let order =
+            random::choose(&mut random::generator(seed, "chance", round as u64), self.rows(), self.rows());
+        let codes =
+            order.iter().flat_map(|&row| &self.codes[row * self.units..][..self.units]).copied().collect();
+        Some(Box::new(Self { codes, ..self.clone() }))
     }
 }
 

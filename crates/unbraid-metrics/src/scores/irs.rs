@@ -2,15 +2,15 @@
 
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::information::{check_bins, discretise};
-use crate::metric::{Description, Metric, Options, json};
+use crate::information::{BINS, check_bins, discretise};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::{is_constant, quantile_of_sorted};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::Labelled;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Parameters of [`irs`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,19 @@ pub struct IrsParameters {
 impl Default for IrsParameters {
     fn default() -> Self {
         Self { bins: 20, quantile: 0.99 }
+    }
+}
+
+impl IrsParameters {
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { bins, quantile } = self;
+        declare.count("bins", bins, BINS, "bins of equal width for each factor");
+        declare.number(
+            "quantile",
+            quantile,
+            0.0..=1.0,
+            "quantile of the deviations within a group; 1 is the largest",
+        );
     }
 }
 
@@ -70,14 +83,13 @@ pub fn irs(data: &Labelled<'_>, parameters: &IrsParameters) -> Result<IrsValues>
     if !(0.0..=1.0).contains(&parameters.quantile) {
         return Err(MetricsError::parameter("quantile", parameters.quantile, "0 to 1"));
     }
-    let (codes, factors) = (data.codes(), data.factors());
-    let groups: Vec<Vec<Vec<usize>>> = factors
+    let (codes, numbers) = (data.codes(), data.numbers());
+    let groups: Vec<Vec<Vec<usize>>> = numbers
         .columns()
         .into_iter()
         .map(|column| {
-            let values: Vec<f64> = column.iter().map(|&value| value as f64).collect();
             let mut groups = vec![Vec::new(); parameters.bins];
-            for (row, bin) in discretise(&values, parameters.bins).into_iter().enumerate() {
+            for (row, bin) in discretise(&column.to_vec(), parameters.bins).into_iter().enumerate() {
                 groups[bin as usize].push(row);
             }
             groups.retain(|group| !group.is_empty());
@@ -142,8 +154,8 @@ impl Metric for Irs {
             .factor_values_are_numbers()
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

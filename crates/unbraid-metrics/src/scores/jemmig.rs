@@ -3,12 +3,12 @@
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::information::Information;
-use crate::metric::{Description, Metric, Options, json};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::{argmax, mean, top_two};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
-use serde_json::Value;
 
 /// JEMMIG: a mutual information gap that also charges the best unit for entropy beyond its factor.
 ///
@@ -70,8 +70,8 @@ impl Metric for Jemmig {
         Description::new("jemmig", meaning).number("jemmig", "JEMMIG")
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::metric::{Description, Direction, Metric, Needs, Options};
 use crate::report::ScoreValues;
 use crate::views::Posteriors;
+use ndarray::ArrayView2;
 
 /// The mean Kullback-Leibler divergence of each unit's Gaussian posterior from the standard normal prior, in nats.
 ///
@@ -39,13 +40,21 @@ pub fn kl_per_unit(data: &Posteriors<'_>) -> Vec<f64> {
         .collect()
 }
 
-/// The metric `kl`; see [`kl_per_unit`].
+/// The mean over the points, which an estimate from samples may leave below 0.
+fn mean_per_unit(divergences: ArrayView2<'_, f64>) -> Vec<f64> {
+    divergences.columns().into_iter().map(|unit| (unit.sum() / unit.len() as f64).max(0.0)).collect()
+}
+
+/// The metric `kl`: the mean divergence of each unit's posterior from its prior, summed over the units.
+///
+/// For a standard normal prior it is [`kl_per_unit`]. For another one, whoever has the model gives the divergences
+/// ([`Codes::with_divergences`]), in closed form where there is one and else estimated from samples of the posteriors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kl;
 
 impl Metric for Kl {
     fn description(&self) -> Description {
-        let meaning = "KL divergence of the posteriors from a standard normal in nats, summed over units";
+        let meaning = "KL divergence of the posteriors from the prior in nats, summed over continuous units";
         Description::new("kl", meaning)
             .number("kl", "KL of codes")
             .direction(Direction::Neither)
@@ -54,7 +63,10 @@ impl Metric for Kl {
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        let per_unit = kl_per_unit(&codes.posteriors()?);
+        let per_unit = match codes.divergences() {
+            Some(divergences) => mean_per_unit(divergences),
+            None => kl_per_unit(&codes.posteriors()?),
+        };
         Ok(ScoreValues::new("kl", per_unit.iter().sum()).with_list("kl_per_unit", per_unit))
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::information::Information;
-use crate::metric::{Description, Metric, Options, json};
+use crate::information::{BINS, Information, NEIGHBOURS};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::{mean, top_two};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::Labelled;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Parameters of [`mig`] and of the other scores that come from one histogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,13 @@ pub struct HistogramParameters {
 impl Default for HistogramParameters {
     fn default() -> Self {
         Self { bins: 20 }
+    }
+}
+
+impl HistogramParameters {
+    pub(super) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { bins } = self;
+        declare.count("bins", bins, BINS, "bins of equal width for each unit");
     }
 }
 
@@ -100,6 +107,8 @@ impl MigValues {
 pub struct Mig {
     /// Its parameters.
     pub parameters: HistogramParameters,
+    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    pub neighbours: Option<usize>,
 }
 
 impl Metric for Mig {
@@ -108,14 +117,17 @@ impl Metric for Mig {
         Description::new("mig", meaning).number("mig", "MIG").detail("mutual_information")
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
+        declare.optional_count("neighbours", &mut self.neighbours, 1.., NEIGHBOURS);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        let found = mig(&codes.labelled()?, &self.parameters)?;
+        let information = Information::by(&codes.labelled()?, self.parameters.bins, self.neighbours)?;
+        let found = mig_of(&information);
         Ok(ScoreValues::new("mig", found.value)
             .with_list("mig_per_factor", found.per_factor)
+            .with_list("factor_entropy", information.factor_entropies)
             .with_matrix("mutual_information", found.mutual_information))
     }
 }

@@ -4,8 +4,9 @@ use super::mig::MigValues;
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
-use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::{entropy_of_counts, exp2, vectorised};
+use crate::options::Declare;
 use crate::random;
 use crate::report::ScoreValues;
 use crate::views::LabelledPosteriors;
@@ -13,7 +14,6 @@ use ndarray::{Array2, ArrayView1};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::f64::consts::LOG2_E;
 use std::ops::Range;
 
@@ -38,6 +38,11 @@ impl MigFullDataParameters {
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { samples, seed: _ } = self;
+        declare.count("samples", samples, 1.., "points whose posteriors are sampled");
     }
 }
 
@@ -105,10 +110,11 @@ impl Metric for MigFullData {
             .number("mig_full_data", "MIG, all data")
             .detail("mutual_information_full_data")
             .needs(Needs::LABELLED_POSTERIORS)
+            .shuffles(1)
     }
 
-    fn parameters(&self, seed: u64) -> Value {
-        json(&self.parameters.clone().with_seed(seed))
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {

@@ -2,13 +2,13 @@
 
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::information::Information;
-use crate::metric::{Description, Metric, Options, json};
+use crate::information::{BINS, Information};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::{mean, top_two};
+use crate::options::{Choice, Declare};
 use crate::report::ScoreValues;
 use crate::views::Labelled;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// What the mutual information is divided by in [`mig_sup`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,25 @@ pub enum Normalizer {
     UnitEntropy,
     /// The entropy of the factor, as Li et al. write it.
     FactorEntropy,
+}
+
+impl Choice for Normalizer {
+    const WORDS: &'static [&'static str] = &["unit-entropy", "factor-entropy"];
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::UnitEntropy => "unit-entropy",
+            Self::FactorEntropy => "factor-entropy",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "unit-entropy" => Some(Self::UnitEntropy),
+            "factor-entropy" => Some(Self::FactorEntropy),
+            _ => None,
+        }
+    }
 }
 
 /// Parameters of [`mig_sup`].
@@ -34,6 +53,14 @@ pub struct MigSupParameters {
 impl Default for MigSupParameters {
     fn default() -> Self {
         Self { bins: 20, normalizer: Normalizer::default() }
+    }
+}
+
+impl MigSupParameters {
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { bins, normalizer } = self;
+        declare.count("bins", bins, BINS, "bins of equal width for each unit");
+        declare.choice("normalizer", normalizer, "what the mutual information is divided by");
     }
 }
 
@@ -95,11 +122,11 @@ impl Metric for MigSup {
     fn description(&self) -> Description {
         let meaning =
             "each unit shares mutual information with one factor only (gap between the two best factors)";
-        Description::new("mig_sup", meaning).number("mig_sup", "MIG-sup")
+        Description::new("mig_sup", meaning).number("mig_sup", "MIG-sup").compares_factors("mig_sup")
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

@@ -2,14 +2,14 @@
 
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::information::Information;
-use crate::metric::{Description, Metric, Options, json};
+use crate::information::{Information, NEIGHBOURS};
+use crate::metric::{Description, Metric, Options};
 use crate::numeric::mean;
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
 use ndarray::{ArrayView1, ArrayView2};
-use serde_json::Value;
 
 /// Modularity: does each unit share information with at most one factor?
 ///
@@ -59,20 +59,25 @@ fn modularity_of_unit(row: ArrayView1<'_, f64>) -> f64 {
 pub struct Modularity {
     /// Its parameters.
     pub parameters: HistogramParameters,
+    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    pub neighbours: Option<usize>,
 }
 
 impl Metric for Modularity {
     fn description(&self) -> Description {
         Description::new("modularity", "each unit shares mutual information with at most one factor")
             .number("modularity", "modularity")
+            .compares_factors("modularity")
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
+        declare.optional_count("neighbours", &mut self.neighbours, 1.., NEIGHBOURS);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
-        Ok(ScoreValues::new("modularity", modularity(&codes.labelled()?, &self.parameters)?))
+        let information = Information::by(&codes.labelled()?, self.parameters.bins, self.neighbours)?;
+        Ok(ScoreValues::new("modularity", modularity_of(information.matrix.view())))
     }
 }
 

@@ -3,13 +3,13 @@
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::information::{check_bins, discretise, mutual_information};
-use crate::metric::{Description, Direction, Metric, Needs, Options, json};
+use crate::metric::{Description, Direction, Metric, Needs, Options};
 use crate::numeric::{columns, mean};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Unlabelled;
 use rayon::prelude::*;
-use serde_json::Value;
 
 /// The mean mutual information between two different binned units, in nats.
 ///
@@ -61,8 +61,8 @@ impl Metric for MutualInfoScore {
             .needs(Needs::CODES)
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

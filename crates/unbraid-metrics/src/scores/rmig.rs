@@ -4,15 +4,15 @@ use super::mig::MigValues;
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::information::check_bins;
-use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::information::{BINS, check_bins};
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::entropy_of_counts;
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::LabelledPosteriors;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Parameters of [`rmig`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,13 @@ pub struct RmigParameters {
 impl Default for RmigParameters {
     fn default() -> Self {
         Self { bins: 100 }
+    }
+}
+
+impl RmigParameters {
+    pub(super) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { bins } = self;
+        declare.count("bins", bins, BINS, "bins of equal width for each unit");
     }
 }
 
@@ -156,10 +163,11 @@ impl Metric for Rmig {
             .number("rmig", "RMIG")
             .detail("mutual_information_quantised")
             .needs(Needs::LABELLED_POSTERIORS)
+            .shuffles(1)
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

@@ -6,14 +6,14 @@ use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
 use crate::learners::{LinearSvm, SvmParameters, accuracy};
-use crate::metric::{Description, Metric, Needs, Options, json};
+use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::{is_constant, mean, top_two};
+use crate::options::{Choice, Declare};
 use crate::report::ScoreValues;
 use crate::views::TrainTest;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// How well a unit predicts a factor of classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,35 @@ impl Default for SapPredictor {
         Self::Svm(SvmParameters::default())
     }
 }
+
+impl Choice for SapPredictor {
+    const WORDS: &'static [&'static str] = &["svm", "threshold"];
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Svm(_) => "svm",
+            Self::Threshold => "threshold",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "svm" => Some(Self::default()),
+            "threshold" => Some(Self::Threshold),
+            _ => None,
+        }
+    }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        match self {
+            Self::Svm(svm) => svm.declare(declare),
+            Self::Threshold => {}
+        }
+    }
+}
+
+/// What the option to group units is for.
+pub(super) const GROUPING: &str = "units whose correlation exceeds this magnitude count as one";
 
 /// Parameters of [`sap`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +81,12 @@ impl SapParameters {
             SapPredictor::Threshold => {}
         }
         self
+    }
+
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { predictor, group_above } = self;
+        declare.choice("predictor", predictor, "linear SVM, or best thresholds on the test points (Kumar)");
+        declare.optional_number("group_above", group_above, 0.0..=1.0, GROUPING);
     }
 }
 
@@ -123,10 +158,11 @@ impl Metric for Sap {
             .number("sap", "SAP")
             .detail("sap_matrix")
             .needs(Needs::TEST_POINTS)
+            .shuffles(1)
     }
 
-    fn parameters(&self, seed: u64) -> Value {
-        json(&self.parameters.clone().with_seed(seed))
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, options: &Options<'_>) -> Result<ScoreValues> {

@@ -1,17 +1,17 @@
 //! Separated attribute predictability of factors that are numbers.
 
-use super::sap::{SapValues, groups_of};
+use super::sap::{GROUPING, SapValues, groups_of};
 use super::sap_groups::multiple_r_squared;
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::correlation::pearson_columns;
 use crate::error::Result;
-use crate::metric::{Description, Metric, Options, json};
+use crate::metric::{Description, Metric, Options};
+use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::Labelled;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Parameters of [`sap_continuous`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,13 @@ use serde_json::Value;
 pub struct SapContinuousParameters {
     /// Units whose correlation exceeds this magnitude count as one; 0 to 1.
     pub group_above: Option<f64>,
+}
+
+impl SapContinuousParameters {
+    fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { group_above } = self;
+        declare.optional_number("group_above", group_above, 0.0..=1.0, GROUPING);
+    }
 }
 
 /// SAP for factors that are numbers: S is the squared correlation of unit and factor.
@@ -50,7 +57,7 @@ pub fn sap_continuous(data: &Labelled<'_>, parameters: &SapContinuousParameters)
     const DEAD: f64 = 1e-12;
     let codes = data.codes();
     let groups = groups_of(codes, parameters.group_above)?;
-    let targets = data.factors().mapv(|value| value as f64);
+    let targets = data.numbers();
     let alive: Vec<bool> = codes.columns().into_iter().map(|column| column.var(1.0) > DEAD).collect();
     let matrix = if groups.len() == codes.ncols() {
         let mut matrix = pearson_columns(codes, targets.view()).mapv(|correlation| correlation * correlation);
@@ -86,8 +93,8 @@ impl Metric for SapContinuous {
             .factor_values_are_numbers()
     }
 
-    fn parameters(&self, _seed: u64) -> Value {
-        json(&self.parameters)
+    fn declare_options(&mut self, declare: &mut Declare<'_>) {
+        self.parameters.declare(declare);
     }
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {

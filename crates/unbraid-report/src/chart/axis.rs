@@ -15,10 +15,18 @@ pub(crate) struct Axis {
     pub(crate) to: f64,
 }
 
+/// The end of the longest axis.
+const LARGEST: f64 = 1e300;
+/// How far outside its frame a point is drawn: browsers do not take any number for a coordinate.
+const FARTHEST: f64 = 1e6;
+
 impl Axis {
     /// An axis over `low` to `high`. Without extent, or with ends that are no numbers, it is widened to something that can
     /// be drawn.
     pub(crate) fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
+        // Differences of larger numbers are no numbers.
+        let bounded = |value: f64| if value.is_finite() { value.clamp(-LARGEST, LARGEST) } else { value };
+        let (low, high) = (bounded(low), bounded(high));
         let (low, high) = match (low.is_finite(), high.is_finite()) {
             (true, true) if low < high => (low, high),
             (true, true) => {
@@ -31,9 +39,10 @@ impl Axis {
         Self { low, high, from, to }
     }
 
-    /// Where a value stands.
+    /// Where a value stands; far outside, where nobody sees it, not exactly.
     pub(crate) fn place(&self, value: f64) -> f64 {
-        self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
+        let place = self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from);
+        place.clamp(-FARTHEST, FARTHEST)
     }
 
     /// Round values within the axis, about `count` of them, with how to write them.
@@ -102,6 +111,17 @@ mod tests {
         assert_eq!(ticks(0.0, 1200.0, 3), ["0", "500", "1.0k"]);
         let whole = Axis::new((-0.5, 1.5), (0.0, 1.0)).whole_ticks(4);
         assert_eq!(whole, [(0.0, "0".to_owned()), (1.0, "1".to_owned())]);
+    }
+
+    #[test]
+    fn the_largest_numbers_can_be_drawn() {
+        for (low, high) in [(-1e308, 1e308), (f64::MIN, f64::MAX), (1e308, 1e308), (0.0, f64::MAX)] {
+            let axis = Axis::new((low, high), (0.0, 10.0));
+            let ticks = axis.ticks(5);
+            assert!(ticks.len() < 20, "{}", ticks.len());
+            assert!(ticks.iter().all(|(value, _)| value.is_finite() && axis.place(*value).is_finite()));
+            assert!([f64::MIN, f64::MAX].iter().all(|value| axis.place(*value).abs() <= 1e6));
+        }
     }
 
     #[test]

@@ -34,9 +34,32 @@ pub(crate) struct BandPoint {
 
 /// Up to this many curves have bands; with more, each has bars.
 const FEW: usize = 3;
+/// With more values than this, dots would touch each other.
+const MOST_DOTS: usize = 20;
 
 /// Draws the curves; `values` are those along the horizontal axis, `interval` says what the band is.
 pub(crate) fn draw(title: &str, horizontal: &str, values: &[String], interval: &str, bands: &[Band]) -> Svg {
+    draw_as(title, (horizontal, values), interval, bands, bands.len() > FEW)
+}
+
+/// The same with bands around any number of curves, for many values that follow each other closely, such as steps.
+pub(crate) fn draw_closely(
+    title: &str,
+    horizontal: &str,
+    values: &[String],
+    interval: &str,
+    bands: &[Band],
+) -> Svg {
+    draw_as(title, (horizontal, values), interval, bands, false)
+}
+
+fn draw_as(
+    title: &str,
+    (horizontal, values): (&str, &[String]),
+    interval: &str,
+    bands: &[Band],
+    bars: bool,
+) -> Svg {
     let known: Vec<Band> = bands.iter().map(finite).filter(|band| !band.points.is_empty()).collect();
     let all = || known.iter().flat_map(|band| &band.points);
     let (low, high) = extent(all().flat_map(|point| [point.mean, point.low, point.high]));
@@ -47,7 +70,6 @@ pub(crate) fn draw(title: &str, horizontal: &str, values: &[String], interval: &
     let mut tooltips = Vec::new();
     frame.inside(|svg, x, y| {
         // More than a few bands over each other are a grey cloud: bars beside each other are not.
-        let bars = known.len() > FEW;
         let shift =
             |order: usize| if bars { (order as f64 - (known.len() - 1) as f64 / 2.0) * 0.05 } else { 0.0 };
         for (order, band) in known.iter().enumerate() {
@@ -72,11 +94,10 @@ pub(crate) fn draw(title: &str, horizontal: &str, values: &[String], interval: &
                 .map(|point| (x.place(point.place as f64 + shift(order)), y.place(point.mean)))
                 .collect();
             svg.path(&path_through(middles.iter().copied()), "curve", &series_style(band.colour));
-            svg.path(
-                &path_of_dots(middles.iter().copied()),
-                "dots strong",
-                &format!("stroke:{}", hex(colour)),
-            );
+            if values.len() <= MOST_DOTS {
+                let stroke = format!("stroke:{}", hex(colour));
+                svg.path(&path_of_dots(middles.iter().copied()), "dots strong", &stroke);
+            }
             for (point, (x, y)) in band.points.iter().zip(middles) {
                 let text = format!(
                     "{}, {horizontal} {}\nmean {} of {}\n{interval} {} to {}",

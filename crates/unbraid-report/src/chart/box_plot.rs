@@ -1,5 +1,5 @@
 //! How values are spread in several groups: a box from the lower to the upper quartile with a line at the median, whiskers
-//! to the furthest value within 1.5 times the box, and dots for single values.
+//! to the furthest value within 1.5 times the box, a triangle at the mean, and dots for single values.
 
 use super::frame::Labels;
 use super::lines::extent;
@@ -7,7 +7,7 @@ use super::row_frame::RowFrame;
 use super::svg::{Hover, Svg, Tooltip, path_of_dots, short};
 use crate::colour::Colour;
 use crate::colour::{SERIES, hex};
-use crate::numbers::number;
+use crate::numbers::{counted, number};
 use std::fmt::Write;
 use unbraid::metrics::quantile_of_sorted;
 
@@ -26,6 +26,8 @@ pub(crate) struct BoxGroup {
     pub(crate) begins: bool,
     /// Published values to compare with, each with its source.
     pub(crate) published: Vec<(String, f64)>,
+    /// What a value is of, in the singular; a run if this is empty.
+    pub(crate) counted: &'static str,
 }
 
 /// Below this number of values there is no box: dots say more.
@@ -60,7 +62,8 @@ pub(crate) fn draw(title: &str, horizontal: &str, groups: &[BoxGroup]) -> Svg {
         let colour = SERIES[group.colour % SERIES.len()];
         if let Some(spread) = spread {
             draw_spread(&mut frame.svg, spread, middle, colour, |value| x.place(value));
-            let text = spread.describe(&group.name);
+            let text =
+                spread.describe(&group.name, if group.counted.is_empty() { "run" } else { group.counted });
             tooltips.push(Tooltip { x: x.place(spread.median), y: middle, colour: Some(colour), text });
         }
         for (source, value) in &group.published {
@@ -117,6 +120,11 @@ fn draw_spread(svg: &mut Svg, spread: &Spread, middle: f64, colour: Colour, plac
     svg.path(&path_of_dots(dots), "dots value", &stroke);
     let median = place(spread.median);
     svg.path(&format!("M{} {}v{}", short(median), short(middle - HALF), 2.0 * HALF), "median", &stroke);
+    if spread.count >= FEWEST {
+        let mean = place(spread.mean);
+        let path = format!("M{} {}l3 5h-6Z", short(mean), short(middle - 2.7));
+        svg.path(&path, "mean", &format!("stroke:{colour}"));
+    }
 }
 
 /// Moves dots that would cover each other up or down by their own bits.
@@ -166,17 +174,16 @@ impl Spread {
         Some(Self { count, mean, lower, median, upper, whiskers, dots, left_out, ends })
     }
 
-    fn describe(&self, name: &str) -> String {
-        let runs = if self.count == 1 { "run" } else { "runs" };
+    fn describe(&self, name: &str, thing: &str) -> String {
         let mut words = format!(
-            "{name}\nmedian {}, mean {}\nquartiles {} to {}\nall {} to {}, {} {runs}",
+            "{name}\nmedian {}, mean {}\nquartiles {} to {}\nall {} to {}, {}",
             number(self.median),
             number(self.mean),
             number(self.lower),
             number(self.upper),
             number(self.ends.0),
             number(self.ends.1),
-            self.count
+            counted(self.count, thing)
         );
         if self.left_out > 0 {
             let _ = write!(words, "\n{} of the outlying dots are not drawn", self.left_out);
@@ -219,7 +226,14 @@ mod tests {
         let spread = Spread::of(&values).unwrap();
         assert_eq!((spread.dots.len(), spread.left_out), (MOST_DOTS, 160));
         assert_eq!((spread.dots[0], spread.dots[MOST_DOTS - 1]), (1000.0, 1199.0));
-        assert!(spread.describe("a").contains("160 of the outlying dots are not drawn"));
+        // 1,000 values from 0 to 9 with the mean 4.5, and 200 with the mean 1099.5.
+        assert!((spread.mean - (4500.0 + 219_900.0) / 1200.0).abs() < 1e-9);
+        let chart = draw("t", "x", &[group("a", values)]).inline();
+        assert_eq!(
+            (chart.matches("class=\"mean\"").count(), chart.matches("class=\"median\"").count()),
+            (1, 1)
+        );
+        assert!(spread.describe("a", "run").contains("160 of the outlying dots are not drawn"));
     }
 
     #[test]

@@ -4,9 +4,13 @@ use super::axis::Axis;
 use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
 use super::svg::{Svg, path_of_dots};
+use crate::colour::{Colour, hex};
+use crate::numbers::counted;
 
 /// Some points that belong together.
 pub(crate) type PointGroup = (String, Vec<(f64, f64)>);
+/// The same in a colour of their own.
+pub(crate) type ColouredGroup = (String, Colour, Vec<(f64, f64)>);
 
 /// Points of a factor's whole values (horizontal) and a unit's values (vertical), with the mean of each column.
 pub(crate) fn unit_against_factor(title: &str, factor: &str, points: &[(f64, f64)]) -> Svg {
@@ -70,9 +74,55 @@ pub(crate) fn plane(title: &str, groups: &[PointGroup]) -> Svg {
     frame.svg
 }
 
+/// Points of the plane of two units, each group in a colour of its own, which the legend names.
+pub(crate) fn coloured_plane(
+    title: &str,
+    (horizontal, vertical): (&str, &str),
+    groups: &[ColouredGroup],
+) -> Svg {
+    let reach = |axis: fn(&(f64, f64)) -> f64| {
+        let (low, high) = extent(groups.iter().flat_map(|(_, _, points)| points.iter().map(axis)));
+        let margin = (high - low) * 0.05;
+        (low - margin, high + margin)
+    };
+    let words: Vec<String> = groups
+        .iter()
+        .map(|(name, _, points)| format!("{name}: {}", counted(points.len(), "point")))
+        .collect();
+    let label = format!("{title}, {horizontal} and {vertical}: {}", words.join(", "));
+    let title = format!("{title} ({vertical} over {horizontal})");
+    let labels = Labels { title: &title, horizontal, description: &label };
+    let mut frame = Frame::tall(labels, reach(|point| point.0), reach(|point| point.1));
+    frame.inside(|svg, x: &Axis, y: &Axis| {
+        for (_, colour, points) in groups {
+            let dots = points.iter().map(|point| (x.place(point.0), y.place(point.1)));
+            svg.path(&path_of_dots(dots), "dots run", &format!("stroke:{}", hex(*colour)));
+        }
+    });
+    if groups.len() > 1 {
+        frame.legend_in(
+            groups.iter().map(|(name, colour, _)| (format!("stroke:{}", hex(*colour)), name.as_str())),
+        );
+    }
+    frame.svg
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_have_their_colours_and_names() {
+        let groups = [
+            ("0".to_owned(), [1, 2, 3], vec![(0.0, 1.0), (2.0, 1.0)]),
+            ("1".to_owned(), [9, 8, 7], vec![(1.0, -1.0)]),
+        ];
+        let chart = coloured_plane("digit", ("unit 0", "unit 1"), &groups).inline();
+        assert!(chart.contains("digit, unit 0 and unit 1: 0: 2 points, 1: 1 point"), "{chart}");
+        // The dots and the entry of the legend.
+        assert_eq!((chart.matches("#010203").count(), chart.matches("#090807").count()), (2, 2));
+        assert_eq!(chart.matches("h0").count(), 3);
+    }
 
     #[test]
     fn columns_have_their_means() {

@@ -116,14 +116,19 @@ impl Frame {
 
     /// The same for series whose colours do not follow their order.
     pub(crate) fn legend_of<'a>(&mut self, names: impl IntoIterator<Item = (usize, &'a str)>) {
+        self.legend_in(names.into_iter().map(|(place, name)| (series_style(place), name)));
+    }
+
+    /// The same for series that look in their own way.
+    pub(crate) fn legend_in<'a>(&mut self, names: impl IntoIterator<Item = (String, &'a str)>) {
         let (mut x, mut line) = (LEFT, 0.0);
-        for (place, name) in names {
+        for (style, name) in names {
             let width = page_text_width(name, LEGEND_SIZE) + 28.0;
             if x > LEFT && x + width > WIDTH {
                 (x, line) = (LEFT, line + 1.0);
             }
             let y = self.height + 6.0 + line * LEGEND_LINE;
-            self.svg.path(&format!("M{x} {y}h14"), "curve", &series_style(place));
+            self.svg.path(&format!("M{x} {y}h14"), "curve", &style);
             self.svg.text((x + 18.0, y + 4.0), Anchor::Start, "tick", name);
             x += width;
         }

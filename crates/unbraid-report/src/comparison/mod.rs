@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use unbraid::Run;
-use unbraid::evaluate::Scores;
+use unbraid::evaluate::{About, Scores};
 use unbraid::metrics::{Direction, registry};
 
 /// Some runs, with what their directories say.
@@ -53,10 +53,12 @@ pub struct ComparedNumber {
     pub direction: Option<Direction>,
     /// The value of each run; `None` for a run that does not have it.
     pub values: Vec<Option<f64>>,
+    /// Whether the values can be held against each other; not so for scores on other images or at other steps.
+    pub comparable: bool,
 }
 
 impl ComparedNumber {
-    /// Whether this run has the best of several values that differ.
+    /// Whether this run has the best of several values that differ and are comparable.
     ///
     /// # Panics
     /// If there is no such run.
@@ -68,7 +70,10 @@ impl ComparedNumber {
             Some(Direction::Lower) => known.iter().copied().reduce(f64::min),
             Some(Direction::Neither) | None => None,
         };
-        best.is_some() && self.values[run] == best && known.iter().any(|&value| Some(value) != best)
+        self.comparable
+            && best.is_some()
+            && self.values[run] == best
+            && known.iter().any(|&value| Some(value) != best)
     }
 }
 
@@ -128,9 +133,34 @@ impl<'a> Comparison<'a> {
         let row = |key: String| ComparedNumber {
             values: self.entries.iter().map(|entry| entry.history.last(&key)).collect(),
             direction: None,
+            comparable: false,
             key,
         };
         self.losses().into_iter().map(row).collect()
+    }
+
+    /// In what the scores of the runs differ so that none of them is better than another: their data sets, their splits or
+    /// their steps; `None` if they can be compared.
+    pub fn why_not_comparable(&self) -> Option<String> {
+        let about: Vec<&About> = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.scores.as_ref())
+            .map(|scores| &scores.about)
+            .collect();
+        let differ =
+            |part: &dyn Fn(&About) -> String| about.iter().any(|other| part(other) != part(about[0]));
+        let differences: Vec<&str> = [
+            (differ(&|about| about.data_sha256.clone()), "data sets"),
+            (differ(&|about| format!("{} {:?}", about.test_split, about.test_sha256)), "splits"),
+            (differ(&|about| about.step.to_string()), "steps"),
+        ]
+        .into_iter()
+        .filter_map(|(differs, what)| differs.then_some(what))
+        .collect();
+        (!differences.is_empty()).then(|| {
+            format!("The scores are of different {}: none is marked as the best.", differences.join(" and "))
+        })
     }
 
     /// Each score that any of the runs has, in the order of the registry.
@@ -150,7 +180,9 @@ impl<'a> Comparison<'a> {
             }
         }
         keys.sort_by_key(|(place, _, _)| *place);
+        let comparable = self.why_not_comparable().is_none();
         let row = |(_, metric, key): (usize, &str, &str)| ComparedNumber {
+            comparable,
             key: key.to_owned(),
             direction: registry::find(metric).ok().map(|metric| metric.direction),
             values: self.entries.iter().map(|entry| entry.scores.as_ref()?.get(key)).collect(),
@@ -170,8 +202,11 @@ impl<'a> Comparison<'a> {
             Some(Direction::Neither) | None => "",
         };
         let numbers = |rows: Vec<ComparedNumber>| -> Vec<(String, Vec<String>)> {
-            let shown =
-                |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
+            let shown = |value: Option<f64>| match value {
+                None => "–".to_owned(),
+                Some(value) if value.is_nan() => "n/a".to_owned(),
+                Some(value) => format!("{value:.4}"),
+            };
             rows.into_iter()
                 .map(|row| {
                     let values = row.values.iter().map(|value| shown(*value)).collect();
@@ -183,6 +218,9 @@ impl<'a> Comparison<'a> {
             write_blocks(&mut text, &rows, self.entries.len());
         }
         text.push_str("\n↑ higher is better, ↓ lower is better\n");
+        if let Some(why) = self.why_not_comparable() {
+            let _ = writeln!(text, "{why}");
+        }
         text
     }
 
@@ -326,6 +364,7 @@ mod tests {
             key: String::new(),
             direction: Some(direction),
             values: values.to_vec(),
+            comparable: true,
         };
         let best =
             |row: &ComparedNumber| (0..row.values.len()).filter(|&run| row.is_best(run)).collect::<Vec<_>>();
@@ -335,6 +374,8 @@ mod tests {
         assert!(best(&row(Direction::Neither, &values)).is_empty());
         assert!(best(&row(Direction::Higher, &[Some(1.0), Some(1.0)])).is_empty(), "nobody is better");
         assert!(best(&row(Direction::Higher, &[Some(1.0), None])).is_empty(), "nobody to compare with");
+        let apart = ComparedNumber { comparable: false, ..row(Direction::Higher, &values) };
+        assert!(best(&apart).is_empty(), "other images");
     }
 
     #[test]

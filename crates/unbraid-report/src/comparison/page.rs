@@ -5,6 +5,7 @@ use crate::chart::lines::{self, Series};
 use crate::error::{Error, Result};
 use crate::html::{Section, check_page, escape, page};
 use crate::labels::label;
+use crate::live::{self, LiveRun, LiveSection};
 use crate::numbers::number;
 use crate::picture::gallery::Gallery;
 use crate::run_report::encoded_run::EncodedRun;
@@ -22,44 +23,83 @@ use unbraid::files::{self, Existing};
 const IMAGES: usize = 1000;
 
 impl Comparison<'_> {
-    /// Writes a self-contained page with tables, training curves and latent traversals. A run whose data cannot be opened
-    /// has no traversals, and the page says why.
+    /// Writes a self-contained page with tables, training curves, latent traversals, and models that move together. A run
+    /// whose data cannot be opened has no traversals, and the page says why.
     ///
     /// # Errors
     /// If there is a file that must be kept, or the page cannot be written.
     pub fn write_page(&self, path: &Path, existing: Existing, progress: &dyn Progress) -> Result {
-        check_page(path, existing)?;
-        let html = self.page(&self.traversals(progress))?;
-        Ok(files::write(path, existing, |file| file.write_all(html.as_bytes()))?)
+        let limit = self.entries.iter().map(|entry| entry.run.config().evaluation.model_limit).sum();
+        self.write_page_with(path, existing, limit, progress)
     }
 
-    /// The traversals of each run from the same image, or why there are none.
-    fn traversals(&self, progress: &dyn Progress) -> Vec<Result<Gallery>> {
-        let mut opened: Vec<(&DataSpec, Box<dyn DataSet>)> = Vec::new();
-        let mut drawn = Vec::new();
-        for entry in &self.entries {
-            let spec = &entry.run.config().data;
-            // Runs usually share their data, which need not be read again.
-            let place = match opened.iter().position(|(known, _)| *known == spec) {
-                Some(place) => Ok(place),
-                None => unbraid::data::open(spec, progress).map(|data| {
-                    opened.push((spec, data));
-                    opened.len() - 1
-                }),
-            };
-            drawn.push(place.map_err(Error::from).and_then(|place| {
-                let data = opened[place].1.as_ref();
+    /// As [`Comparison::write_page`], with models of up to `model_limit` megabytes together as part of the page.
+    ///
+    /// # Errors
+    /// As [`Comparison::write_page`].
+    pub fn write_page_with(
+        &self,
+        path: &Path,
+        existing: Existing,
+        model_limit: f64,
+        progress: &dyn Progress,
+    ) -> Result {
+        check_page(path, existing)?;
+        let (data, places) = self.open_data(progress);
+        let mut traversals = Vec::new();
+        // Runs with their numbers and the places of their data.
+        let mut encoded: Vec<(usize, usize, EncodedRun<'_>)> = Vec::new();
+        for (number, (entry, place)) in self.entries.iter().zip(places).enumerate() {
+            let opened = place.and_then(|place| {
+                let data = data[place].as_ref();
                 if data.shape().values() == 2 {
                     return Err(Error::NoImages);
                 }
-                let encoded = EncodedRun::new(entry.run, data, IMAGES, progress)?;
-                traversal(&encoded, &encoded.codes(1))
+                Ok((place, EncodedRun::new(entry.run, data, IMAGES, progress)?))
+            });
+            traversals.push(opened.and_then(|(place, run)| {
+                let gallery = traversal(&run, &run.codes(1));
+                encoded.push((number, place, run));
+                gallery
             }));
         }
-        drawn
+        // Codes can be compared only where they are codes of the same images.
+        let shared = encoded.first().map(|(_, place, _)| *place);
+        let together: Vec<LiveRun<'_>> = encoded
+            .iter()
+            .filter(|(_, place, _)| Some(*place) == shared)
+            .map(|(number, _, encoded)| LiveRun {
+                number: number + 1,
+                name: &self.entries[*number].name,
+                encoded,
+            })
+            .collect();
+        let live = live::section(&together, model_limit)?;
+        let html = self.page(&traversals, &live)?;
+        Ok(files::write(path, existing, |file| file.write_all(html.as_bytes()))?)
     }
 
-    fn page(&self, traversals: &[Result<Gallery>]) -> Result<String> {
+    /// The data of all runs, and for each run the place of its own, or why it cannot be opened.
+    fn open_data(&self, progress: &dyn Progress) -> (Vec<Box<dyn DataSet>>, Vec<Result<usize>>) {
+        let mut specs: Vec<&DataSpec> = Vec::new();
+        let mut opened: Vec<Box<dyn DataSet>> = Vec::new();
+        let mut places = Vec::new();
+        for entry in &self.entries {
+            let spec = &entry.run.config().data;
+            // Runs usually share their data, which need not be read again.
+            places.push(match specs.iter().position(|known| *known == spec) {
+                Some(place) => Ok(place),
+                None => unbraid::data::open(spec, progress).map_err(Error::from).map(|data| {
+                    specs.push(spec);
+                    opened.push(data);
+                    opened.len() - 1
+                }),
+            });
+        }
+        (opened, places)
+    }
+
+    fn page(&self, traversals: &[Result<Gallery>], live: &LiveSection) -> Result<String> {
         let section = |id, heading, content| Section { id, heading, content };
         let names: Vec<String> = self.names().map(str::to_owned).collect();
         let mut summary = String::from("<ol>\n");
@@ -68,9 +108,12 @@ impl Comparison<'_> {
             let _ = writeln!(summary, "<li>{name} <span class=\"faint\">step {step}</span></li>");
         }
         summary.push_str("</ol>\n");
+        let remark =
+            self.why_not_comparable().map_or_else(String::new, |why| format!("<p>{}</p>\n", escape(&why)));
         let sections = [
-            section("scores", "Scores", numbers(&names, &self.scores())),
+            section("scores", "Scores", remark + &numbers(&names, &self.scores())),
             section("settings", "Settings that differ", settings(&names, &self.settings())),
+            section("move", "Move the units", live.html.clone()),
             section("traversals", "Latent traversals", galleries(&names, traversals)?),
             section("training", "Training", curves(self)),
             section("losses", "Final losses", numbers(&names, &self.last_losses())),

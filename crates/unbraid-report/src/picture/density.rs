@@ -104,10 +104,80 @@ pub(crate) fn draw(square: Square, panels: &[(&str, Array2<f64>)]) -> Canvas {
     canvas
 }
 
+/// What the rows and columns of a grid of densities are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GridLabels<'a> {
+    /// What varies from row to row.
+    pub(crate) row: &'a str,
+    /// Its values.
+    pub(crate) rows: &'a [String],
+    /// What varies from column to column.
+    pub(crate) column: &'a str,
+    /// Its values.
+    pub(crate) columns: &'a [String],
+}
+
+/// Draws densities in rows and columns, each in colours of its own, and the prior after the first row. A panel that is
+/// missing is left empty.
+pub(crate) fn draw_grid(
+    labels: &GridLabels<'_>,
+    panels: &[Option<Array2<f64>>],
+    prior: &Array2<f64>,
+) -> Canvas {
+    const GAP: usize = 8;
+    const LEFT: usize = 96;
+    let columns = labels.columns.len();
+    let cell = SIDE + GAP;
+    let width = LEFT + (columns + 1) * cell + 3 * GAP;
+    let mut canvas = Canvas::new(width, MARGIN + labels.rows.len() * cell + GAP);
+    let panel = |canvas: &mut Canvas, left: usize, top: usize, values: &Array2<f64>| {
+        let highest = values.iter().fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
+        for ((row, column), value) in values.indexed_iter() {
+            canvas.fill(left + column, top + row, 1, 1, scale(value / highest));
+        }
+    };
+    for (place, value) in labels.columns.iter().enumerate() {
+        let title = format!("{} = {value}", labels.column);
+        canvas.text(&title, LEFT + place * cell + SIDE / 2, MARGIN / 2, 14.0, Align::Centre, INK);
+    }
+    let last = LEFT + columns * cell + 2 * GAP;
+    canvas.text("prior", last + SIDE / 2, MARGIN / 2, 14.0, Align::Centre, INK);
+    panel(&mut canvas, last, MARGIN, prior);
+    for (row, value) in labels.rows.iter().enumerate() {
+        let top = MARGIN + row * cell;
+        let title = format!("{} = {value}", labels.row);
+        canvas.text(&title, LEFT - 10, top + SIDE / 2, 14.0, Align::Right, INK);
+        for column in 0..columns {
+            if let Some(values) = panels.get(row * columns + column).and_then(Option::as_ref) {
+                panel(&mut canvas, LEFT + column * cell, top, values);
+            }
+        }
+    }
+    canvas
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn panels_of_a_grid_have_their_places_and_colours() {
+        let flat = |value: f64| Array2::from_elem((SIDE, SIDE), value);
+        let mut peak = flat(0.0);
+        peak[[0, 0]] = 7.0;
+        let words = |values: [&str; 2]| values.map(str::to_owned);
+        let (rows, columns) = (words(["0", "10"]), words(["0.5", "1"]));
+        let labels = GridLabels { row: "alpha", rows: &rows, column: "beta", columns: &columns };
+        let canvas = draw_grid(&labels, &[Some(flat(2.0)), None, Some(peak), None], &flat(3.0));
+        let at = |x: usize, y: usize| canvas.picture().get_pixel(x as u32, y as u32).0;
+        let (left, cell) = (96, SIDE + 8);
+        // A constant density is at its own highest value everywhere.
+        assert_eq!((at(left + 5, MARGIN + 5), at(left + 2 * cell + 16, MARGIN)), (scale(1.0), scale(1.0)));
+        // The peak of the second row, and what is dark around it.
+        assert_eq!((at(left, MARGIN + cell), at(left + 1, MARGIN + cell)), (scale(1.0), scale(0.0)));
+        assert_eq!(at(left + cell + 5, MARGIN + 5), [255; 3], "a missing panel is empty");
+    }
 
     #[test]
     fn rows_go_down_and_values_go_up() {

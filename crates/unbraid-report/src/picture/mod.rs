@@ -2,7 +2,7 @@
 //!
 //! * [`canvas`] is what everything is drawn on; [`density`] and [`scatter`] draw the plane.
 //! * [`gallery`] has rows of images with labels, [`tiles`] the same without, for pages; [`animation`] is for GIF files.
-//! * [`contact_sheet`] shows a data set.
+//! * [`contact_sheet`] shows a data set, [`prior`] the densities of priors.
 //! * [`picture_file`] and [`image_output`] choose the kind of file by the name of the output.
 
 pub(crate) mod animation;
@@ -12,5 +12,6 @@ pub(crate) mod density;
 pub(crate) mod gallery;
 pub(crate) mod image_output;
 pub(crate) mod picture_file;
+pub(crate) mod prior;
 mod scatter;
 mod tiles;

@@ -38,7 +38,7 @@ impl PictureFile {
     /// # Errors
     /// If it has another extension, exists and is to be kept, or cannot be written.
     pub fn new(path: &Path, existing: Existing) -> Result<Self> {
-        let expected = "a name that ends in .png, or in .gif for a moving picture";
+        let expected = "a name that ends in .png, or in .gif for an animation";
         Self::with_extension(path, existing, &["png", "gif"], expected)
     }
 
@@ -84,6 +84,14 @@ impl PictureFile {
         Gallery { columns, rows, captions }.draw(title).save(&self.path, self.existing)
     }
 
+    /// Writes what was drawn by hand.
+    ///
+    /// # Errors
+    /// If it cannot be encoded or written.
+    pub fn save_canvas(&self, canvas: &Canvas) -> Result {
+        canvas.save(&self.path, self.existing)
+    }
+
     /// Writes one image as it is, pixel for pixel.
     ///
     /// # Errors
@@ -108,7 +116,7 @@ mod tests {
             assert_eq!(
                 PictureFile::new(&at(name), Existing::Keep).unwrap_err().to_string(),
                 format!(
-                    "{}: expected a name that ends in .png, or in .gif for a moving picture",
+                    "{}: expected a name that ends in .png, or in .gif for an animation",
                     at(name).display()
                 )
             );

@@ -90,6 +90,27 @@ impl<'a> EncodedRun<'a> {
         Ok(images)
     }
 
+    /// The mean of the first images as one image, and how many these are; read in parts, since thousands of large images need
+    /// not fit in memory at once.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub(crate) fn mean_image(&self, count: usize) -> Result<(Array4<f32>, usize)> {
+        let ImageShape { height, width, channels } = self.data.shape();
+        let indices = &self.indices[..count.min(self.indices.len())];
+        let mut sums = vec![0.0_f64; self.data.shape().values()];
+        let mut pixels = vec![0.0; sums.len()];
+        for &index in indices {
+            self.data.write_image(index, noise().at(0).lane(index as u64), &mut pixels)?;
+            sums.iter_mut().zip(&pixels).for_each(|(sum, &pixel)| *sum += f64::from(pixel));
+        }
+        let count = indices.len().max(1) as f64;
+        let mean = Array4::from_shape_fn((1, height, width, channels), |(_, row, column, channel)| {
+            (sums[(row * width + column) * channels + channel] / count) as f32
+        });
+        Ok((mean, indices.len()))
+    }
+
     /// The codes of the first images: rows of latent values that can be decoded.
     pub(crate) fn codes(&self, count: usize) -> Array2<f32> {
         let first = (..count.min(self.indices.len())).into();
@@ -192,5 +213,13 @@ mod tests {
         let expected = points.map(|[a, b]| density(a) * density(b));
         assert!(close(&encoded.prior_densities_of_plane(&points), &expected));
         assert_eq!((encoded.images(9).unwrap().dim().0, encoded.codes(2).dim()), (3, (2, 5)));
+        let images = encoded.images(2).unwrap();
+        let (mean, count) = encoded.mean_image(2).unwrap();
+        assert_eq!(count, 2);
+        for (place, found) in mean.indexed_iter() {
+            let (_, row, column, channel) = place;
+            let both = images[[0, row, column, channel]] + images[[1, row, column, channel]];
+            assert_eq!(*found, both / 2.0);
+        }
     }
 }

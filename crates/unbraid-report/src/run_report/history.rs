@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
-use unbraid::run::{loss_rank, unit_of_loss};
+use unbraid::data::files::{LONGEST_TABLE, read_text};
+use unbraid::model::Unit;
+use unbraid::run::{UnitNames, loss_rank, unit_of_loss};
 
 /// The losses that were logged while a run trained.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +16,8 @@ pub(crate) struct History {
     steps: Vec<f64>,
     /// Each key without `train/`, with a value for each step; NaN where a row lacks it.
     columns: Vec<(String, Vec<f64>)>,
+    /// The same of the keys with `validation/`, with the steps that have them.
+    held_out: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// What is wrong with a row.
@@ -29,7 +33,7 @@ impl History {
     /// # Errors
     /// If the file cannot be read, or has a row that is not a JSON object with a step.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match read_text(path, LONGEST_TABLE) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(unbraid::Error::io(path, "read it")(error).into()),
@@ -51,8 +55,10 @@ impl History {
                 Err(error) => return Err((number + 1, RowError::NotJson(error))),
             }
         }
-        let keys: BTreeSet<&String> =
-            rows.iter().flat_map(Map::keys).filter(|key| key.starts_with("train/")).collect();
+        let keys_of = |prefix: &str| -> BTreeSet<&String> {
+            rows.iter().flat_map(Map::keys).filter(|key| key.starts_with(prefix)).collect()
+        };
+        let keys = keys_of("train/");
         let number =
             |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let mut columns: Vec<(String, Vec<f64>)> = keys
@@ -60,7 +66,14 @@ impl History {
             .map(|key| (key["train/".len()..].to_owned(), rows.iter().map(|row| number(row, key)).collect()))
             .collect();
         columns.sort_by_cached_key(|(name, _)| loss_rank(name));
-        Ok(Self { steps: rows.iter().map(|row| number(row, "step")).collect(), columns })
+        let point =
+            |row: &Map<String, Value>, key: &str| Some((number(row, "step"), row.get(key)?.as_f64()?));
+        let held_out = keys_of("validation/").into_iter().map(|key| {
+            let points = rows.iter().filter_map(|row| point(row, key)).collect();
+            (key["validation/".len()..].to_owned(), points)
+        });
+        let held_out = held_out.collect();
+        Ok(Self { steps: rows.iter().map(|row| number(row, "step")).collect(), columns, held_out })
     }
 
     /// Whether nothing was logged.
@@ -71,6 +84,14 @@ impl History {
     /// The last value of a key, such as `kl`.
     pub(crate) fn last(&self, key: &str) -> Option<f64> {
         self.columns.iter().find(|(name, _)| name == key).and_then(|(_, values)| values.last().copied())
+    }
+
+    /// A loss by step, such as `kl`; nothing if it was not logged.
+    pub(crate) fn curve(&self, key: &str) -> Vec<(f64, f64)> {
+        let column = self.columns.iter().find(|(name, _)| name == key);
+        column.map_or_else(Vec::new, |(_, values)| {
+            self.steps.iter().copied().zip(values.iter().copied()).collect()
+        })
     }
 
     /// The names of the losses: everything but the KL divergences of single units, the total first.
@@ -86,16 +107,32 @@ impl History {
     }
 
     /// A chart for each loss, and one for the KL divergences of all units (Dupont 2018, Fig. 7).
-    pub(crate) fn charts(&self) -> Vec<Svg> {
+    pub(crate) fn charts(&self, names: &UnitNames) -> Vec<Svg> {
         if self.is_empty() {
             return Vec::new();
         }
-        let one = |name: &str| Some(lines::draw(name, "step", &[self.series(name, name)?]));
+        let one = |name: &str| {
+            let own = self.series(name, name)?;
+            let Some((_, points)) = self.held_out.iter().find(|(key, _)| key == name) else {
+                return Some(lines::draw(name, "step", &[own]));
+            };
+            let train = Series { name: "training".to_owned(), ..own };
+            let held_out = Series { name: "held out".to_owned(), points: points.clone() };
+            Some(lines::draw(name, "step", &[train, held_out]))
+        };
         let units: Vec<Series> =
-            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_of_loss(name)?)).collect();
+            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_name(name, names)?)).collect();
         let divergences = (!units.is_empty()).then(|| lines::draw("KL of each unit", "step", &units));
         self.losses().filter_map(one).chain(divergences).collect()
     }
+}
+
+/// What a curve of a unit is called: by the name of the unit, or its number.
+fn unit_name(key: &str, names: &UnitNames) -> Option<String> {
+    let number = unit_of_loss(key)?;
+    let place = key.rsplit('/').next()?.parse().ok()?;
+    let unit = if key.starts_with("kl_unit/") { Unit::Continuous(place) } else { Unit::Categorical(place) };
+    Some(names.get(unit).map_or(number, str::to_owned))
 }
 
 #[cfg(test)]
@@ -115,7 +152,24 @@ mod tests {
         assert_eq!(history.losses().collect::<Vec<_>>(), ["loss", "reconstruction", "kl", "tc"]);
         assert_eq!(history.last("kl"), Some(2.0));
         assert!(history.series("reconstruction", "r").unwrap().points[0].1.is_nan());
-        assert_eq!(history.charts().len(), 5);
+        let mut names = UnitNames::default();
+        assert_eq!(history.charts(&names).len(), 5);
+        names.set(Unit::Continuous(2), "azimuth").unwrap();
+        let last = history.charts(&names).pop().unwrap().inline();
+        assert!(last.contains("azimuth") && !last.contains("kl_unit"), "{last}");
+    }
+
+    #[test]
+    fn losses_on_images_that_are_held_out_are_drawn_beside_the_others() {
+        let rows = "{\"step\":10,\"train/loss\":9}\n\
+                    {\"step\":20,\"train/loss\":8,\"validation/loss\":8.5}\n\
+                    {\"step\":30,\"train/loss\":7}\n{\"step\":40,\"train/loss\":6,\"validation/loss\":8.25}\n";
+        let history = History::parse(rows).unwrap();
+        assert_eq!(history.held_out, [("loss".to_owned(), vec![(20.0, 8.5), (40.0, 8.25)])]);
+        let charts = history.charts(&UnitNames::default());
+        assert_eq!(charts.len(), 1);
+        let text = charts[0].inline();
+        assert!(text.contains("training 6") && text.contains("held out 8.25"), "{text}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ const RECONSTRUCTIONS: usize = 10;
 const SAMPLES: usize = 32;
 const SAMPLE_COLUMNS: usize = 8;
 /// Samples of which the mean image is computed (Mushom 2020, Fig. 5.2: 10,000).
-const MEAN_OF: usize = 2000;
+const MEAN_OF: usize = 10_000;
 const GRID: usize = 9;
 
 /// Latent traversals from the first image (Mushom 2020, Fig. 5.5; Dupont 2018, Fig. 3).
@@ -75,7 +75,11 @@ pub(crate) fn traversal(encoded: &EncodedRun<'_>, start: &Array2<f32>) -> Result
         };
         columns = columns.max(latents.nrows());
         let images = encoded.run().decode(&latents)?;
-        rows.push(ImageRow { label: unit.label(), note: format!("KL {divergence:.2}"), images });
+        rows.push(ImageRow {
+            label: encoded.run().unit_label(unit),
+            note: format!("KL {divergence:.2}"),
+            images,
+        });
     }
     let captions = common_range(encoded)
         .map_or_else(Vec::new, |range| steps(range, TRAVERSAL_STEPS).into_iter().map(one_decimal).collect());
@@ -122,7 +126,7 @@ pub(crate) fn animated_traversal(encoded: &EncodedRun<'_>) -> Result<Option<Figu
     for unit in encoded.continuous_by_divergence().take(ANIMATED_UNITS) {
         let values = steps(encoded.run().range_of(unit), ANIMATED_STEPS);
         let images = encoded.run().decode(&encoded.layout().traversal(&start.row(0), unit, &values))?;
-        rows.push(ImageRow::new(Unit::Continuous(unit).label(), images));
+        rows.push(ImageRow::new(encoded.run().unit_label(Unit::Continuous(unit)), images));
     }
     Ok((!rows.is_empty()).then(|| Figure {
         name: "traversals",
@@ -174,7 +178,8 @@ pub(crate) fn samples(encoded: &EncodedRun<'_>) -> Result<Vec<Figure>> {
     };
     let latents = encoded.run().draw_latents(MEAN_OF, 0);
     let drawn = encoded.run().decode(&latents.slice_axis(Axis(0), (..SAMPLES).into()))?;
-    let images = encoded.images(MEAN_OF.min(encoded.count()))?;
+    let images = encoded.images(SAMPLES.min(encoded.count()))?;
+    let (data, averaged) = encoded.mean_image(MEAN_OF)?;
     let mean = |label: &str, count: usize, image: Array4<f32>| ImageRow {
         label: label.to_owned(),
         note: format!("of {}", thousands(count)),
@@ -185,11 +190,10 @@ pub(crate) fn samples(encoded: &EncodedRun<'_>) -> Result<Vec<Figure>> {
     for part in latents.axis_chunks_iter(Axis(0), 500) {
         decoded = decoded + mean_of(&encoded.run().decode(&part)?) * (part.nrows() as f32 / MEAN_OF as f32);
     }
-    let data = mean_of(&images);
     // The mean of small shapes that move is nearly black; a common scale makes both visible and comparable.
     let brightest = data.iter().chain(&decoded).fold(f32::MIN_POSITIVE, |most, &value| most.max(value));
     let rows = vec![
-        mean("mean of the data", images.len_of(Axis(0)), data / brightest),
+        mean("mean of the data", averaged, data / brightest),
         mean("mean of samples", MEAN_OF, decoded / brightest),
     ];
     let figure = |name: &'static str, title: &str, caption: &str, drawing: Drawing| Figure {
@@ -198,9 +202,8 @@ pub(crate) fn samples(encoded: &EncodedRun<'_>) -> Result<Vec<Figure>> {
         caption: caption.to_owned(),
         drawing,
     };
-    let shown = images.slice_axis(Axis(0), (..SAMPLES.min(images.len_of(Axis(0)))).into()).to_owned();
     Ok(vec![
-        figure("data", "Images of the data", "Drawn at random.", gallery(shown)),
+        figure("data", "Images of the data", "Drawn at random.", gallery(images)),
         figure(
             "samples",
             "Samples from the model",
@@ -240,7 +243,7 @@ pub(crate) fn categories(encoded: &EncodedRun<'_>) -> Result<Option<Figure>> {
         for class in 0..classes {
             let images = encoded.run().decode(&layout.in_class(&latents, unit, class))?;
             rows.push(ImageRow {
-                label: Unit::Categorical(unit).label(),
+                label: encoded.run().unit_label(Unit::Categorical(unit)),
                 note: format!("class {class}"),
                 images,
             });
@@ -273,14 +276,17 @@ pub(crate) fn plane(encoded: &EncodedRun<'_>) -> Result<Option<Figure>> {
     let start = encoded.codes(1);
     let latents = encoded.layout().grid(&start.row(0), (across, &values), (up, &heights));
     let rows = vec![ImageRow::new("", encoded.run().decode(&latents)?)];
+    let label = |unit: usize| encoded.run().unit_label(Unit::Continuous(unit));
     let ends = |values: &[f64]| format!("{} to {}", one_decimal(values[0]), one_decimal(values[GRID - 1]));
     Ok(Some(Figure {
         name: "plane",
-        title: format!("Units {across} and {up} together"),
+        title: format!("{} and {} together", label(across), label(up)),
         caption: format!(
-            "The two units with the largest KL divergence over a grid: unit {across} from left to right ({}), unit {up} \
-             from bottom to top ({}).",
+            "The two units with the largest KL divergence over a grid: {} from left to right ({}), {} from bottom to top \
+             ({}).",
+            label(across),
             ends(&values),
+            label(up),
             ends(&heights)
         ),
         drawing: Drawing::Gallery(Gallery { columns: GRID, rows, captions: Vec::new() }),

@@ -1,13 +1,17 @@
 //! Figures of the latent space: posteriors beside the prior, and units beside factors.
 
 use super::encoded_run::EncodedRun;
+use crate::chart::dots::ColouredGroup;
 use crate::chart::{dots, heat_map, histogram};
+use crate::colour::{SERIES, scale};
 use crate::error::Result;
 use crate::figure::{Drawing, Figure};
 use crate::numbers::thousands;
 use crate::picture::density::{self, Square};
 use ndarray::{Array2, Array4, Axis};
+use unbraid::data::Factor;
 use unbraid::evaluate::Scores;
+use unbraid::model::Unit;
 
 /// Histograms that are shown; the other units have smaller KL divergences.
 const MOST_UNITS: usize = 12;
@@ -15,6 +19,14 @@ const MOST_UNITS: usize = 12;
 const MOST_CURVES: usize = 10;
 /// Points of a scatter.
 const MOST_POINTS: usize = 1000;
+/// Codes of a plane.
+const MOST_CODES: usize = 2000;
+/// Factors beyond which a matrix has them as rows, so that their names can be read and the page need not be scrolled.
+const MOST_COLUMNS: usize = 12;
+/// Factors of a matrix at most: those that some unit knows most of.
+const MOST_FACTORS: usize = 40;
+/// Colours of a factor with many values.
+const SHADES: usize = 6;
 /// Posteriors that make up a picture of the density.
 const MOST_POSTERIORS: usize = 2000;
 
@@ -27,7 +39,7 @@ pub(crate) fn aggregate_posterior(encoded: &EncodedRun<'_>) -> Option<Figure> {
             let (low, high) = encoded.run().range_of(unit);
             let wider = (high - low) / 6.0;
             let density = |places: &[f64]| encoded.run().prior_densities(unit, places);
-            let title = format!("unit {unit}");
+            let title = encoded.run().unit_label(Unit::Continuous(unit));
             histogram::against_density(&title, &encoded.aggregate(unit), (low - wider, high + wider), density)
         })
         .collect();
@@ -43,6 +55,11 @@ pub(crate) fn aggregate_posterior(encoded: &EncodedRun<'_>) -> Option<Figure> {
     })
 }
 
+/// What a unit is called in a legend, which has no room for more than its name or number.
+fn short_label(encoded: &EncodedRun<'_>, unit: usize) -> String {
+    encoded.run().names().get(Unit::Continuous(unit)).map_or_else(|| unit.to_string(), str::to_owned)
+}
+
 /// Means and standard deviations of the posteriors, of active and of passive units (Mushom 2020, Fig. 5.6).
 pub(crate) fn activity(encoded: &EncodedRun<'_>) -> Option<Figure> {
     let (active, passive): (Vec<usize>, Vec<usize>) =
@@ -53,7 +70,7 @@ pub(crate) fn activity(encoded: &EncodedRun<'_>) -> Option<Figure> {
             continue;
         }
         let groups = |values: &dyn Fn(usize) -> Vec<f64>| -> Vec<(String, Vec<f64>)> {
-            units.iter().take(MOST_CURVES).map(|&unit| (unit.to_string(), values(unit))).collect()
+            units.iter().take(MOST_CURVES).map(|&unit| (short_label(encoded, unit), values(unit))).collect()
         };
         let means = groups(&|unit| encoded.means(unit));
         charts.push(histogram::outlines(&format!("Mean of {name} units"), "mean", &means));
@@ -105,6 +122,67 @@ pub(crate) fn plane_density(encoded: &EncodedRun<'_>) -> Option<Figure> {
     })
 }
 
+/// The codes of images in the plane of two continuous units, coloured by class or by another factor (Hartmann, Fig. 5 and 6).
+pub(crate) fn coloured_codes(encoded: &EncodedRun<'_>) -> Option<Figure> {
+    if encoded.layout().continuous() != 2 {
+        return None;
+    }
+    let space = encoded.data().factors()?;
+    let count = encoded.count().min(MOST_CODES);
+    let points: Vec<(f64, f64)> = encoded.means(0).into_iter().zip(encoded.means(1)).take(count).collect();
+    let charts: Vec<_> = space
+        .latent()
+        .into_iter()
+        .take(MOST_UNITS)
+        .map(|factor| {
+            let described = &space.factors()[factor];
+            let groups = by_value(&points, &encoded.factor(factor)[..count], described);
+            let labels = [0, 1].map(|unit| encoded.run().unit_label(Unit::Continuous(unit)));
+            dots::coloured_plane(&described.name, (&labels[0], &labels[1]), &groups)
+        })
+        .collect();
+    (!charts.is_empty()).then(|| Figure {
+        name: "codes",
+        title: "Codes in the latent plane".to_owned(),
+        caption: format!(
+            "The posterior means of {} images, coloured by one factor in each panel: by its values if there are at most ten, \
+             or else from dark for the lowest to yellow for the highest. An autoencoder leaves gaps between classes; a VAE \
+             packs them around the origin.",
+            thousands(count)
+        ),
+        drawing: Drawing::Charts(charts),
+    })
+}
+
+/// Points by the value of a factor: every value of a few has a colour of its own, and many go through one scale in as many
+/// steps as can be told apart.
+fn by_value(points: &[(f64, f64)], values: &[f64], factor: &Factor) -> Vec<ColouredGroup> {
+    let size = factor.size;
+    let label = |value: usize| factor.label(value as u32);
+    let few = size <= SERIES.len();
+    let steps = if few { size } else { SHADES };
+    let step_of = |value: f64| if few { value as usize } else { value as usize * SHADES / size };
+    let mut groups: Vec<ColouredGroup> = (0..steps)
+        .map(|step| {
+            if few {
+                return (label(step), SERIES[step], Vec::new());
+            }
+            let (first, next) = ((step * size).div_ceil(SHADES), ((step + 1) * size).div_ceil(SHADES));
+            (
+                format!("{} to {}", label(first), label(next - 1)),
+                scale(step as f64 / (SHADES - 1) as f64),
+                Vec::new(),
+            )
+        })
+        .collect();
+    for (point, value) in points.iter().zip(values) {
+        if let Some(group) = groups.get_mut(step_of(*value)) {
+            group.2.push(*point);
+        }
+    }
+    groups
+}
+
 /// Labels of the rows of a matrix of units by factors.
 fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
     let layout = encoded.layout();
@@ -112,7 +190,7 @@ fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
         .units()
         .flat_map(|unit| {
             let columns = layout.columns(unit).len();
-            let name = unit.label();
+            let name = encoded.run().unit_label(unit);
             (0..columns)
                 .map(move |class| if columns == 1 { name.clone() } else { format!("{name}: {class}") })
         })
@@ -122,7 +200,8 @@ fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
 
 /// The matrices of units by factors that the scores were computed from.
 pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figure> {
-    let factors = factor_names(encoded);
+    let factors =
+        if scores.about.factors.is_empty() { factor_names(encoded) } else { scores.about.factors.clone() };
     let charts: Vec<_> = [
         ("mutual_information", "Mutual information (nats)"),
         ("dci_importance", "Importance (DCI)"),
@@ -132,18 +211,43 @@ pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
     .filter_map(|(key, title)| {
         let matrix = scores.matrix(key)?;
         // Scores of other data than this have other factors.
-        (matrix.ncols() == factors.len())
-            .then(|| heat_map::draw(title, matrix, &unit_names(encoded, matrix.nrows()), &factors))
+        (matrix.ncols() == factors.len()).then(|| {
+            let units = unit_names(encoded, matrix.nrows());
+            if factors.len() <= MOST_COLUMNS {
+                return heat_map::draw(title, matrix, &units, &factors);
+            }
+            let order = most_informative(matrix, MOST_FACTORS);
+            let names: Vec<String> = order.iter().map(|&factor| factors[factor].clone()).collect();
+            let short: Vec<String> =
+                units.iter().map(|name| name.trim_start_matches("unit ").to_owned()).collect();
+            heat_map::draw(title, &matrix.select(Axis(1), &order).reversed_axes(), &names, &short)
+        })
     })
     .collect();
+    let many = factors.len() > MOST_COLUMNS;
     (!charts.is_empty()).then(|| Figure {
         name: "units-by-factors",
         title: "Which unit knows which factor".to_owned(),
-        caption: "A disentangled representation has one bright cell in each row (the unit encodes one factor) and one in \
-                  each column (the factor is encoded by one unit)."
-            .to_owned(),
+        caption: if many {
+            "Rows are factors, those that some unit knows most of first; columns are units. A disentangled representation \
+             has one bright cell in each row and at most one in each column."
+                .to_owned()
+        } else {
+            "A disentangled representation has one bright cell in each row (the unit encodes one factor) and one in each \
+             column (the factor is encoded by one unit)."
+                .to_owned()
+        },
         drawing: Drawing::Matrices(charts),
     })
+}
+
+/// The columns of a matrix by their largest entry, at most so many.
+fn most_informative(matrix: &Array2<f64>, most: usize) -> Vec<usize> {
+    let largest = |column: usize| matrix.column(column).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut order: Vec<usize> = (0..matrix.ncols()).collect();
+    order.sort_by(|&a, &b| largest(b).total_cmp(&largest(a)));
+    order.truncate(most);
+    order
 }
 
 fn factor_names(encoded: &EncodedRun<'_>) -> Vec<String> {
@@ -156,22 +260,37 @@ fn factor_names(encoded: &EncodedRun<'_>) -> Vec<String> {
 pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figure> {
     let information = scores.matrix("mutual_information")?;
     let space = encoded.data().factors()?;
-    let latent = space.latent();
+    // The factors that were scored; those of other data, or of earlier versions, are all of them.
+    let scored: Vec<usize> = if scores.about.factors.is_empty() {
+        space.latent()
+    } else {
+        scores.about.factors.iter().filter_map(|name| space.position(name)).collect()
+    };
     let units = encoded.layout().continuous().min(information.nrows());
-    if information.ncols() != latent.len() || units == 0 {
+    if information.ncols() != scored.len() || units == 0 {
         return None;
     }
-    let charts = latent
-        .iter()
-        .enumerate()
-        .take(MOST_UNITS)
-        .map(|(column, &factor)| {
+    // Few are shown in the order of the data, of many those that some unit knows most of.
+    let chosen = if scored.len() <= MOST_UNITS {
+        (0..scored.len()).collect()
+    } else {
+        let of_units = information.slice_axis(Axis(0), (..units).into()).to_owned();
+        most_informative(&of_units, MOST_UNITS)
+    };
+    let charts = chosen
+        .into_iter()
+        .map(|column| {
+            let factor = scored[column];
             let of = |unit: usize| information[[unit, column]];
             let unit = (0..units).max_by(|&a, &b| of(a).total_cmp(&of(b))).unwrap_or(0);
-            let pairs = encoded.factor(factor).into_iter().zip(encoded.means(unit));
+            let numbers = space.factors()[factor].numbers();
+            let value =
+                |position: f64| numbers.as_ref().map_or(position, |numbers| numbers[position as usize]);
+            let pairs = encoded.factor(factor).into_iter().map(value).zip(encoded.means(unit));
             let points: Vec<(f64, f64)> = pairs.take(MOST_POINTS).collect();
             let name = &space.factors()[factor].name;
-            dots::unit_against_factor(&format!("unit {unit} by {name}"), name, &points)
+            let unit = encoded.run().unit_label(Unit::Continuous(unit));
+            dots::unit_against_factor(&format!("{unit} by {name}"), name, &points)
         })
         .collect();
     Some(Figure {
@@ -211,4 +330,26 @@ pub(crate) fn points_of_the_plane(encoded: &EncodedRun<'_>) -> Result<Figure> {
             dots::plane("Samples", &[group("data", &data), group("sampled", &drawn)]),
         ]),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_a_colour_each_or_a_shade_for_several() {
+        let points = [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)];
+        let few =
+            by_value(&points, &[1.0, 0.0, 1.0], &Factor::labelled("shape", ["square", "ellipse", "heart"]));
+        let names: Vec<&str> = few.iter().map(|(name, _, _)| name.as_str()).collect();
+        assert_eq!(names, ["square", "ellipse", "heart"]);
+        assert_eq!((&few[1].1, few[1].2.as_slice()), (&SERIES[1], &[(0.0, 0.0), (2.0, 2.0)][..]));
+        assert!(few[2].2.is_empty());
+        // Forty values in six shades: 40 / 6 values each, from the first to the last.
+        let many = by_value(&points, &[0.0, 20.0, 39.0], &Factor::new("orientation", 40));
+        let names: Vec<&str> = many.iter().map(|(name, _, _)| name.as_str()).collect();
+        assert_eq!(names, ["0 to 6", "7 to 13", "14 to 19", "20 to 26", "27 to 33", "34 to 39"]);
+        assert_eq!((many[0].2.len(), many[3].2.len(), many[5].2.len()), (1, 1, 1));
+        assert_eq!((many[0].1, many[5].1), (scale(0.0), scale(1.0)));
+    }
 }

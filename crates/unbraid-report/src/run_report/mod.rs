@@ -2,17 +2,21 @@
 //!
 //! * [`encoded_run`] and [`history`] are what is drawn: a run with some of its data, and its log.
 //! * [`image_figures`] and [`latent_figures`] are the figures of the papers.
+//! * [`score_tables`] and [`category_tables`] are the tables of scores, factors and classes.
 //! * [`page`] puts them together.
 
+mod category_tables;
 pub(crate) mod encoded_run;
 pub(crate) mod history;
 pub(crate) mod image_figures;
 mod latent_figures;
 pub(crate) mod page;
+mod score_tables;
 
 use crate::error::{Error, Result};
 use crate::figure::{Drawing, Figure};
 use crate::html;
+use crate::live::{self, LiveRun};
 use encoded_run::EncodedRun;
 use history::History;
 use page::{Content, Figures};
@@ -23,11 +27,11 @@ use unbraid::data::DataSet;
 use unbraid::data::progress::Progress;
 use unbraid::evaluate::Scores;
 use unbraid::files::{self, Existing};
-use unbraid::run::Reporter;
+use unbraid::run::{Reporter, UnitNames};
 use unbraid::{BoxedError, Observer, Run};
 
-/// Images that are encoded for the figures.
-const IMAGES: usize = 5000;
+/// Images that are encoded for the figures (Mushom 2020, Fig. 5.6 and 5.12: 10,000).
+const IMAGES: usize = 10_000;
 
 /// Draws the report of a run at the end of its [`Session`](unbraid::Session), as [`write_run_report`] does.
 ///
@@ -57,22 +61,45 @@ impl Reporter for HtmlReport {
 }
 
 /// Draws all figures of a run into `figures/` and writes `report.html`, from what the run directory holds: weights,
-/// `metrics.jsonl` and, if the run has been evaluated, `scores.json`. Returns the path of the page.
+/// `metrics.jsonl` and, if the run has been evaluated, `scores.json`. The page carries the model itself, up to
+/// `evaluation.model_limit` of the run's configuration. Returns the path of the page.
 ///
 /// The same run gives the same bytes, whatever the number of threads.
 ///
 /// # Errors
 /// If the data does not fit the run, a file of the run is damaged, or a file cannot be written.
 pub fn write_run_report(run: &Run, data: &dyn DataSet, progress: &dyn Progress) -> Result<PathBuf> {
+    write_run_report_with(run, data, run.config().evaluation.model_limit, progress)
+}
+
+/// As [`write_run_report`], with a model of up to `model_limit` megabytes as part of the page.
+///
+/// # Errors
+/// As [`write_run_report`].
+pub fn write_run_report_with(
+    run: &Run,
+    data: &dyn DataSet,
+    model_limit: f64,
+    progress: &dyn Progress,
+) -> Result<PathBuf> {
     let paths = run.paths();
     let page = paths.report();
+    paths.check_links()?;
     html::check_page(&page, Existing::Replace)?;
+    files::remove_abandoned(&paths.figures());
     let history = History::read(&paths.metrics())?;
     let scores = run.scores()?;
     let encoded = EncodedRun::new(run, data, IMAGES, progress)?;
     let figures = draw(&encoded, &history, scores.as_ref())?;
-    let content =
-        Content { encoded: &encoded, history: &history, scores: scores.as_ref(), figures: &figures };
+    let moving = LiveRun { number: 1, name: &page::run_name(run.path()), encoded: &encoded };
+    let live = live::section(&[moving], model_limit)?;
+    let content = Content {
+        encoded: &encoded,
+        history: &history,
+        scores: scores.as_ref(),
+        figures: &figures,
+        live: &live,
+    };
     let html = page::write(&content)?;
 
     let directory = paths.figures();
@@ -100,11 +127,12 @@ fn draw(encoded: &EncodedRun<'_>, history: &History, scores: Option<&Scores>) ->
         figures.images.extend(image_figures::categories(encoded)?);
     }
     if !history.is_empty() {
-        figures.training.push(curves(history));
+        figures.training.push(curves(history, encoded.run().names()));
     }
     figures.latents.extend(latent_figures::aggregate_posterior(encoded));
     figures.latents.extend(latent_figures::activity(encoded));
     figures.latents.extend(latent_figures::plane_density(encoded));
+    figures.latents.extend(latent_figures::coloured_codes(encoded));
     if let Some(scores) = scores {
         figures.factors.extend(latent_figures::matrices(encoded, scores));
         figures.factors.extend(latent_figures::scatters(encoded, scores));
@@ -112,7 +140,7 @@ fn draw(encoded: &EncodedRun<'_>, history: &History, scores: Option<&Scores>) ->
     Ok(figures)
 }
 
-fn curves(history: &History) -> Figure {
+fn curves(history: &History, names: &UnitNames) -> Figure {
     Figure {
         name: "training",
         title: "Losses and their terms".to_owned(),
@@ -120,7 +148,7 @@ fn curves(history: &History) -> Figure {
                   twentieth of a curve may lie outside its frame. Point at a curve, or move along it with the arrow keys, \
                   to read its values."
             .to_owned(),
-        drawing: Drawing::Charts(history.charts()),
+        drawing: Drawing::Charts(history.charts(names)),
     }
 }
 
@@ -174,7 +202,7 @@ mod tests {
             "evaluation.after_training=false",
         ];
         let run = tiny_run(&directory, "plane", &changes);
-        for figure in ["points.svg", "density.png", "aggregate-posterior.svg"] {
+        for figure in ["points.svg", "density.png", "aggregate-posterior.svg", "codes.svg"] {
             assert!(run.paths().figures().join(figure).is_file(), "{figure}");
         }
         assert!(!run.paths().figures().join("traversals-image.png").exists());

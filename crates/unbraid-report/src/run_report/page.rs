@@ -2,15 +2,17 @@
 
 use super::encoded_run::EncodedRun;
 use super::history::History;
+use super::{category_tables, score_tables};
 use crate::error::Result;
 use crate::figure::Figure;
 use crate::html::{Section, escape, page};
 use crate::labels::label;
+use crate::live::LiveSection;
 use crate::numbers::{number, thousands};
 use std::fmt::Write;
 use std::path::Path;
 use unbraid::evaluate::Scores;
-use unbraid::metrics::{Direction, registry};
+use unbraid::metrics::Direction;
 use unbraid::run::{Meta, State, Status};
 
 /// The figures of a report, by section.
@@ -47,6 +49,8 @@ pub(crate) struct Content<'a> {
     pub(crate) scores: Option<&'a Scores>,
     /// The figures.
     pub(crate) figures: &'a Figures,
+    /// The part that moves.
+    pub(crate) live: &'a LiveSection,
 }
 
 /// The page.
@@ -58,10 +62,19 @@ pub(crate) fn write(content: &Content<'_>) -> Result<String> {
     let name = run_name(run.path());
     let section = |id, heading, content| Section { id, heading, content };
     let figures = content.figures;
+    // Where units can be moved, and played, an animation of a megabyte would say nothing new; it stays in figures/.
+    let traversals = figures.traversals.iter();
+    let traversals = traversals.filter(|figure| !(content.live.moves && figure.is_animation()));
     let sections = [
-        section("traversals", "Latent traversals", all(&figures.traversals)?),
-        section("scores", "Scores", scores(content.scores)),
-        section("factors", "Units and factors", all(&figures.factors)?),
+        section("move", "Move the units", content.live.html.clone()),
+        section("traversals", "Latent traversals", traversals.map(Figure::html).collect::<Result<String>>()?),
+        section("scores", "Scores", score_tables::scores(content.scores)),
+        section(
+            "factors",
+            "Units and factors",
+            score_tables::factors(content.encoded, content.scores) + &all(&figures.factors)?,
+        ),
+        section("categories", "Categorical units", category_tables::write(content.encoded)),
         section("images", "Images", all(&figures.images)?),
         section("training", "Training", all(&figures.training)?),
         section("latents", "Latent space", all(&figures.latents)?),
@@ -97,10 +110,17 @@ fn summary(content: &Content<'_>) -> String {
     let mut fact = |name: &str, value: String| {
         let _ = writeln!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
     };
-    for key in ["mig", "dci_disentanglement", "sap", "factor_vae_score"] {
-        if let Some(value) = content.scores.and_then(|scores| scores.get(key)) {
-            fact(&label(key), number(value));
+    // What does not apply, such as a comparison of factors where there is one, has no tile.
+    for key in ["cluster_accuracy", "mig", "dci_disentanglement", "sap", "factor_vae_score"] {
+        let Some(scores) = content.scores else { continue };
+        if let Some(value) = scores.get(key).filter(|value| value.is_finite()) {
+            let chance = scores.report.chance(key);
+            let chance = chance.map_or_else(String::new, |level| format!(" (chance {})", number(level.mean)));
+            fact(&label(key), number(value) + &chance);
         }
+    }
+    if let Some(value) = content.scores.and_then(|scores| scores.get("reconstruction_error")) {
+        fact("mean squared error of a pixel", number(value));
     }
     for (key, name) in [("reconstruction", "reconstruction, nats"), ("kl", "KL divergence, nats")] {
         if let Some(value) = content.history.last(key) {
@@ -116,40 +136,6 @@ fn summary(content: &Content<'_>) -> String {
     {
         let _ = writeln!(html, "<p>The run has not finished: it is at step {step} of {steps}.</p>");
     }
-    html
-}
-
-fn scores(scores: Option<&Scores>) -> String {
-    let Some(scores) = scores else { return String::new() };
-    let about = &scores.about;
-    let tested = match about.test_points {
-        0 => String::new(),
-        points => format!(" for training and {} for testing", thousands(points)),
-    };
-    let mut html = format!(
-        "<p>Computed at step {} on the {}s of the posteriors of {} images{tested}, with seed {}.</p>\n\
-         <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Score</th><th scope=\"col\" class=\"number\">Value\
-         </th><th scope=\"col\">Better</th><th scope=\"col\">Meaning of a good value</th></tr></thead>\n<tbody>\n",
-        about.step,
-        escape(&about.representation),
-        thousands(about.train_points),
-        about.seed,
-    );
-    for score in &scores.report.scores {
-        let metric = registry::find(&score.name).ok();
-        for (place, (key, value)) in score.values.numbers().iter().enumerate() {
-            let meaning = metric.filter(|_| place == 0).map_or("", |metric| metric.meaning.as_str());
-            let _ = writeln!(
-                html,
-                "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"meaning\">{}</td></tr>",
-                escape(&label(key)),
-                number(*value),
-                better(metric.map(|metric| metric.direction)),
-                escape(meaning)
-            );
-        }
-    }
-    html.push_str("</tbody>\n</table></div>\n");
     html
 }
 

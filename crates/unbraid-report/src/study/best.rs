@@ -1,6 +1,6 @@
 //! Tables of means: the best hyper-parameter of each method, and all of them.
 
-use super::chapter::{Block, Cell, Chapter, TextTable};
+use super::chapter::{Block, Cell, Chapter, HOW_TO_SCORE, TextTable};
 use super::view::StudyView;
 use crate::labels::label;
 use crate::numbers::number;
@@ -17,7 +17,7 @@ const HEADING: &str = "Best hyper-parameters";
 pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let mut keys = view.scores();
     if keys.is_empty() {
-        return Chapter::missing("best", HEADING, "No finished run has scores yet.");
+        return Chapter::missing("best", HEADING, format!("No finished run has scores yet. {HOW_TO_SCORE}"));
     }
     keys.extend(view.has(RECONSTRUCTION).then(|| RECONSTRUCTION.to_owned()));
     let mut blocks = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
 }
 
 /// Scores by methods.
-fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> TextTable {
+pub(super) fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> TextTable {
     let methods = view.methods_of(rows);
     let mut table = TextTable::default();
     table.columns.push("Score".to_owned());

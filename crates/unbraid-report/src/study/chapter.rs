@@ -32,8 +32,12 @@ pub(crate) enum Block {
     List(Vec<String>),
 }
 
+/// How runs of a study get scores, for chapters that lack them.
+pub(crate) const HOW_TO_SCORE: &str = "unbraid study run STUDY trains and scores the runs that are left, unbraid evaluate RUN \
+                                       scores a trained one; then make this page again.";
+
 impl Chapter {
-    /// A chapter that says what is missing.
+    /// A chapter that says what is missing, and which command computes it.
     pub(crate) fn missing(id: &'static str, heading: &'static str, why: impl Into<String>) -> Self {
         Self { id, heading, introduction: why.into(), blocks: Vec::new() }
     }

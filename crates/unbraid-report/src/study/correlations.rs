@@ -1,6 +1,6 @@
 //! Rank correlations over runs.
 
-use super::chapter::{Block, Chapter};
+use super::chapter::{Block, Chapter, HOW_TO_SCORE};
 use super::view::StudyView;
 use crate::chart::heat_map;
 use crate::chart::svg::Svg;
@@ -9,15 +9,17 @@ use unbraid_study::analysis::correlations::rank_correlations;
 use unbraid_study::analysis::quantities::unsupervised_keys;
 
 const HEADING: &str = "Agreement between scores";
+/// Two runs always agree or disagree in their order.
+const FEWEST_RUNS: usize = 3;
 
 /// Between scores (thesis, Fig. 5.13), and of scores with quantities that need no factors (Fig. 5.16).
 pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let scores = view.scores();
-    if scores.len() < 2 || view.rows.len() < 3 {
+    if scores.len() < 2 || view.rows.len() < FEWEST_RUNS {
         return Chapter::missing(
             "correlations",
             HEADING,
-            "Fewer than two scores, or fewer than three finished runs.",
+            format!("Fewer than two scores, or fewer than three finished runs. {HOW_TO_SCORE}"),
         );
     }
     let unsupervised = unsupervised_keys(view.table, &view.rows);
@@ -30,6 +32,15 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         "High where two scores rank runs in the same order. As in the thesis, Fig. 5.13.",
         maps(&scores),
     )];
+    let of_methods = by_method(view, &scores);
+    if !of_methods.is_empty() {
+        blocks.push(Block::matrices(
+            "score-correlations-by-method",
+            "Between scores, within a method",
+            "The same over the runs of one method, where no difference between methods can make scores agree.",
+            of_methods,
+        ));
+    }
     if unsupervised.is_empty() {
         blocks.push(Block::Paragraph(
             "The runs have no losses and no unsupervised scores to compare with.".into(),
@@ -54,13 +65,77 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     }
 }
 
+/// A map for each method with enough runs on a data set; none if there is only one method.
+fn by_method(view: &StudyView<'_>, scores: &[String]) -> Vec<Svg> {
+    let mut maps = Vec::new();
+    for data in &view.data {
+        let rows = view.rows_on(data);
+        let methods = view.methods_of(&rows);
+        if methods.len() < 2 {
+            continue;
+        }
+        for method in methods {
+            let own: Vec<usize> =
+                rows.iter().copied().filter(|&row| view.table.rows[row].method == method).collect();
+            if own.len() >= FEWEST_RUNS {
+                let title =
+                    if view.data.len() > 1 { format!("{method} on {data}") } else { method.to_owned() };
+                maps.push(map_of(view, &title, &own, (scores, scores)));
+            }
+        }
+    }
+    maps
+}
+
 /// The correlations on one data set.
 pub(crate) fn map(view: &StudyView<'_>, data: &str, rows: &[String], columns: &[String]) -> Svg {
-    let found = rank_correlations(view.table, &view.rows_on(data), rows, columns);
-    heat_map::correlations(data, &found.values, &labels(&found.rows), &labels(&found.columns))
+    map_of(view, data, &view.rows_on(data), (rows, columns))
+}
+
+/// The correlations of two lists of quantities over some runs.
+fn map_of(view: &StudyView<'_>, title: &str, runs: &[usize], (rows, columns): (&[String], &[String])) -> Svg {
+    let found = rank_correlations(view.table, runs, rows, columns);
+    heat_map::correlations(title, &found.values, &labels(&found.rows), &labels(&found.columns))
 }
 
 /// A coefficient with two digits and a real minus sign.
 pub(crate) fn coefficient(value: f64) -> String {
     format!("{value:.2}").replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unbraid_study::{Row, Table};
+
+    /// Within `a` both scores rise together; within `b` one falls while the other rises.
+    #[test]
+    fn methods_have_maps_of_their_own() {
+        let mut rows = Vec::new();
+        for (method, direction) in [("a", 1.0), ("b", -1.0)] {
+            for seed in 0..4 {
+                let mig = 0.1 * seed as f64;
+                rows.push(Row {
+                    seed: Some(seed),
+                    numbers: vec![mig, 0.5 + direction * mig],
+                    ..Row::named(format!("{method} {seed}"), method, "shapes")
+                });
+            }
+        }
+        let number_keys = ["mig", "sap"].map(str::to_owned).to_vec();
+        let table = Table { number_keys, rows, ..Table::default() };
+        let view = StudyView::new(&table);
+        let scores = view.scores();
+        let within = |method: usize| {
+            let runs: Vec<usize> = (4 * method..4 * method + 4).collect();
+            rank_correlations(&table, &runs, &scores, &scores).values[[0, 1]]
+        };
+        // The root of the product of two variances need not be exact.
+        assert!((within(0) - 1.0).abs() < 1e-12 && (within(1) + 1.0).abs() < 1e-12, "{} {}", within(0), within(1));
+        assert_eq!(by_method(&view, &scores).len(), 2);
+        let html = chapter(&view).section().unwrap().content;
+        assert!(html.contains("Between scores, within a method"), "{html}");
+        let one = Table { rows: table.rows[..4].to_vec(), ..table.clone() };
+        assert!(by_method(&StudyView::new(&one), &scores).is_empty());
+    }
 }

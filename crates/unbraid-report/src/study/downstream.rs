@@ -9,8 +9,10 @@ use crate::chart::svg::Svg;
 use unbraid_study::analysis::downstream::{Learner, downstream_accuracies, sample_efficiencies};
 use unbraid_study::analysis::groups::{Part, groups};
 
-/// Accuracy over the number of labels, sample efficiency, and how both correlate with scores (thesis, Fig. 5.19). `None` if
-/// no run has these scores.
+const HEADING: &str = "Downstream accuracy";
+
+/// Accuracy over the number of labels, sample efficiency, and how both correlate with scores (thesis, Fig. 5.19). A chapter
+/// without these scores says how to compute them; `None` where that is not possible.
 pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
     let mut blocks = Vec::new();
     for (learner, words, stem) in [
@@ -53,9 +55,18 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
             ));
         }
     }
-    (!blocks.is_empty()).then(|| Chapter {
+    if blocks.is_empty() {
+        if view.rows.is_empty() || view.table.is_imported_only() {
+            return None;
+        }
+        let why = "No run has the accuracy of predictions from its codes. unbraid evaluate RUN --metrics \
+                   downstream,downstream_logistic computes it for a run; for a whole study, name these metrics in \
+                   evaluation.metrics of its study.toml before it is run. As in the thesis, Fig. 5.19.";
+        return Some(Chapter::missing("downstream", HEADING, why));
+    }
+    Some(Chapter {
         id: "downstream",
-        heading: "Downstream accuracy",
+        heading: HEADING,
         introduction: "How well the factors are predicted from the codes, by the number of labels. As in the thesis, Fig. 5.19."
             .to_owned(),
         blocks,

@@ -1,6 +1,6 @@
 //! The findings of a study: its numbers in sentences.
 
-use super::chapter::{Block, Chapter};
+use super::chapter::{Block, Chapter, HOW_TO_SCORE};
 use super::correlations::coefficient;
 use super::view::StudyView;
 use crate::chart::lines::extent;
@@ -23,7 +23,11 @@ const FEW_SEEDS: usize = 3;
 pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let keys = view.headlines();
     if keys.is_empty() {
-        return Chapter::missing("findings", HEADING, "Nothing yet: no finished run has scores.");
+        return Chapter::missing(
+            "findings",
+            HEADING,
+            format!("Nothing yet: no finished run has scores. {HOW_TO_SCORE}"),
+        );
     }
     let mut sentences = vec![scope(view)];
     sentences.extend(explained(view, &keys));

@@ -21,7 +21,8 @@ const MOST_SETTINGS: usize = 60;
 /// each of its values (Hartmann, Fig. 11; thesis, Fig. 5.15).
 pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let keys = view.headlines_and_reconstruction();
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> =
+        view.data.iter().filter_map(|data| methods_by_index(view, data, &keys)).collect();
     if let [_] = view.data.as_slice() {
         for panel in panels(view, &view.rows, |curve| curve.key.clone()) {
             let charts = keys.iter().map(|key| panel.draw(view, key, By::Method));
@@ -39,7 +40,8 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         return Chapter::missing(
             "hyper-parameters",
             HEADING,
-            "No method has finished runs with more than one value of a hyper-parameter.",
+            "No method has finished runs with more than one value of a hyper-parameter. Give it several in its [[method]] of \
+             study.toml; unbraid study run STUDY then trains them.",
         );
     }
     for data in &view.data {
@@ -49,8 +51,8 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         id: "hyper-parameters",
         heading: HEADING,
         introduction: "How much a method depends on its hyper-parameter, and whether that is more than the spread over seeds. \
-                       As in Hartmann, Fig. 9 and 10 (curves) and 11 (boxes), and the thesis, Fig. 5.11 (reconstruction) \
-                       and 5.15 (boxes)."
+                       As in Hartmann, Fig. 9 (all methods over the index of their hyper-parameter), 10 (curves) and 11 \
+                       (boxes), and the thesis, Fig. 5.11 (reconstruction) and 5.15 (boxes)."
             .to_owned(),
         blocks,
     }
@@ -58,6 +60,50 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
 
 const CURVES: &str = "Lines are means over seeds. Bands, or bars where there are many lines, go from the lower to the upper \
                       quartile over seeds.";
+
+/// All methods of a data set over the index of their hyper-parameter in one chart for each number (Hartmann, Fig. 9): 1 is the
+/// smallest value of each. `None` if fewer than two methods have several values.
+fn methods_by_index(view: &StudyView<'_>, data: &str, keys: &[String]) -> Option<Block> {
+    let mut along: Vec<Curve> = curves(view.table, &view.rows_on(data), &[]);
+    along.retain(|curve| curve.points.len() > 1);
+    let longest = along.iter().map(|curve| curve.points.len()).max()?;
+    if along.len() < 2 {
+        return None;
+    }
+    let indices: Vec<String> = (1..=longest).map(|index| index.to_string()).collect();
+    let charts = keys.iter().map(|key| {
+        let mut bands: Vec<Band> = along
+            .iter()
+            .map(|curve| {
+                let points = curve.points.iter().enumerate();
+                let points = points.filter_map(|(place, point)| band_point(view, point, key, place));
+                method_band(view, curve, points)
+            })
+            .collect();
+        tell_apart(bands.iter_mut().map(|band| &mut band.colour));
+        bands::draw(&label(key), "index of the hyper-parameter", &indices, "quartiles", &bands)
+    });
+    let title = match view.data.len() {
+        1 => "All methods over the index of their hyper-parameter".to_owned(),
+        _ => format!("All methods over the index of their hyper-parameter on {data}"),
+    };
+    let values = along.iter().map(|curve| {
+        let values: Vec<String> = curve.points.iter().map(first_value).collect();
+        let key = curve.key.as_deref().map_or("", short_key);
+        format!("{}: {key} {}", with_others(&curve.method, &curve.others), values.join(", "))
+    });
+    let caption = format!("{CURVES} Indices stand for {}.", values.collect::<Vec<_>>().join("; "));
+    Some(Block::charts("methods-by-index", title, &caption, charts.collect()))
+}
+
+/// The mean of a number over the runs of a setting, with their quartiles, at a place of the axis.
+fn band_point(view: &StudyView<'_>, point: &CurvePoint, key: &str, place: usize) -> Option<BandPoint> {
+    let mut values = view.values(&point.rows, key);
+    values.retain(|value| value.is_finite());
+    let five = FiveNumbers::of(&values)?;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Some(BandPoint { place, mean, low: five.lower_quartile, high: five.upper_quartile, count: values.len() })
+}
 
 /// What the lines of a panel are.
 #[derive(Clone, Copy)]
@@ -126,17 +172,7 @@ impl Panel {
     fn point(&self, view: &StudyView<'_>, point: &CurvePoint, key: &str) -> Option<BandPoint> {
         let value = first_value(point);
         let place = self.values.iter().position(|known| *known == value)?;
-        let mut values = view.values(&point.rows, key);
-        values.retain(|value| value.is_finite());
-        let five = FiveNumbers::of(&values)?;
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        Some(BandPoint {
-            place,
-            mean,
-            low: five.lower_quartile,
-            high: five.upper_quartile,
-            count: values.len(),
-        })
+        band_point(view, point, key, place)
     }
 }
 
@@ -149,6 +185,19 @@ pub(crate) fn tell_apart<'a>(colours: impl Iterator<Item = &'a mut usize>) {
             *colour += SERIES.len();
         }
         used.push(*colour);
+    }
+}
+
+/// A curve in the colour of its method.
+pub(crate) fn method_band(
+    view: &StudyView<'_>,
+    curve: &Curve,
+    points: impl Iterator<Item = BandPoint>,
+) -> Band {
+    Band {
+        name: with_others(&curve.method, &curve.others),
+        colour: view.colour(&curve.method),
+        points: points.collect(),
     }
 }
 
@@ -197,6 +246,7 @@ fn spread_over_seeds(view: &StudyView<'_>, data: &str, keys: &[String]) -> Block
                         colour: view.colour(method),
                         begins,
                         published: same.map(|other| (other.source, other.mean.mean)).collect(),
+                        ..BoxGroup::default()
                     }
                 })
                 .collect();
@@ -209,4 +259,40 @@ fn spread_over_seeds(view: &StudyView<'_>, data: &str, keys: &[String]) -> Block
         "Each row is one setting; its runs differ only in the seed.",
         charts,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unbraid_study::{Row, Table};
+
+    #[test]
+    fn methods_with_other_values_share_the_axis_of_indices() {
+        let mut rows = Vec::new();
+        for data in ["one", "two"] {
+            for (method, values) in [("a", [1.0, 4.0, 16.0]), ("b", [50.0, 10.0, 100.0])] {
+                for (place, value) in values.into_iter().enumerate() {
+                    for seed in 0..2 {
+                        rows.push(Row {
+                            seed: Some(seed),
+                            settings: vec![Some(value.into())],
+                            numbers: vec![value + seed as f64],
+                            ..Row::named(format!("{data} {method} {place} {seed}"), method, data)
+                        });
+                    }
+                }
+            }
+        }
+        let (setting_keys, number_keys) = (vec!["objective.beta".to_owned()], vec!["mig".to_owned()]);
+        let table = Table { setting_keys, number_keys, rows };
+        let view = StudyView::new(&table);
+        let Some(Block::Figure(figure)) = methods_by_index(&view, "two", &["mig".to_owned()]) else {
+            panic!("two methods with three values each");
+        };
+        assert_eq!(figure.title, "All methods over the index of their hyper-parameter on two");
+        assert!(figure.caption.ends_with("Indices stand for a: beta 1, 4, 16; b: beta 10, 50, 100."));
+        let html = figure.html().unwrap();
+        // The mean of 1 and 2, of 16 and 17, of 10 and 11, of 100 and 101.
+        assert!(html.contains("a from 1.500 at 1 to 16.50 at 3, b from 10.50 at 1 to 100.5 at 3"), "{html}");
+    }
 }

@@ -11,10 +11,12 @@ use unbraid_study::analysis::groups::{Group, Part, groups};
 use unbraid_study::analysis::settings::value_label;
 use unbraid_study::analysis::statistics::Mean;
 
-/// Settings that both have, side by side. `None` if nothing was imported.
+/// Settings that both have, side by side. `None` if nothing was imported, or nothing else is there to compare with.
 pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
     let sources = view.table.sources();
-    if sources.is_empty() {
+    let is_summary = |&row: &usize| view.table.rows[row].spread.is_some();
+    let imported = view.table.select(|row| row.source.is_some());
+    if sources.is_empty() || view.table.is_imported_only() && !imported.iter().any(is_summary) {
         return None;
     }
     let keys = view.headlines_and_reconstruction();
@@ -27,7 +29,11 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
         if pairs.iter().all(|(_, pairs)| pairs.is_empty()) {
             continue;
         }
-        let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
+        let mut on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
+        let other = pairs.iter().flat_map(|(_, pairs)| pairs).map(|pair| &pair.other.data);
+        if let Some(other) = other.into_iter().find(|other| *other != data) {
+            on = format!(" on {data} and published ones on {other}");
+        }
         let charts =
             pairs.iter().filter(|(_, pairs)| !pairs.is_empty()).map(|(key, pairs)| chart(view, key, pairs));
         blocks.push(Block::charts(
@@ -42,7 +48,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
             table(&pairs, sources.len()),
         ));
     }
-    let read = counted(view.table.select(|row| row.source.is_some()).len(), "row");
+    let read = counted(imported.len(), "row");
     let mut introduction = format!("{read} from {}.", listed(&sources));
     introduction.push_str(if blocks.is_empty() {
         " None has the names of a data set, a method and a hyper-parameter of this study, so there is nothing to compare."

@@ -3,12 +3,15 @@
 //!
 //! * [`page`] puts the chapters together; [`chapter`] is what they are made of; [`view`] is the table that they draw.
 //! * [`findings`], [`overview`]: what the study found, and what it consists of.
-//! * [`scores`], [`hyper_parameters`], [`trade_off`], [`best`], [`variance`], [`correlations`], [`downstream`],
+//! * [`scores`], [`hyper_parameters`], [`trade_off`], [`best`], [`attributes`], [`variance`], [`correlations`], [`downstream`],
 //!   [`sparsity`], [`model_selection`], [`imported`]: the figures and tables.
+//! * [`training`] and [`density_grid`] read the directories of runs as well.
 
+mod attributes;
 mod best;
 mod chapter;
 mod correlations;
+mod density_grid;
 mod downstream;
 mod findings;
 mod hyper_parameters;
@@ -19,5 +22,6 @@ pub(crate) mod page;
 mod scores;
 mod sparsity;
 mod trade_off;
+mod training;
 mod variance;
 mod view;

@@ -64,12 +64,17 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         };
         blocks.push(Block::charts("udr", format!("Scores against UDR{on}"), &caption, charts));
     }
+    if blocks.is_empty() && view.table.is_imported_only() {
+        let why =
+            "UDR compares the codes of runs that differ only in their seed; imported tables have no codes.";
+        return Chapter::missing("choice", HEADING, why);
+    }
     if blocks.is_empty() {
         return Chapter::missing(
             "choice",
             HEADING,
             "UDR compares runs that differ only in their seed, by their codes: it needs at least two seeds of a setting with \
-             codes.npz.",
+             codes.npz, which unbraid study run STUDY writes, and unbraid evaluate RUN for a single run.",
         );
     }
     Chapter {

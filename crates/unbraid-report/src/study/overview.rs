@@ -51,7 +51,7 @@ impl Counts {
 }
 
 fn own<'a>(view: &StudyView<'a>) -> impl Iterator<Item = &'a Row> {
-    view.table.rows.iter().filter(|row| row.source.is_none())
+    view.counted()
 }
 
 /// The numbers below the title, as HTML.
@@ -111,10 +111,17 @@ pub(crate) fn chapter(view: &StudyView<'_>, notes: &[String]) -> Chapter {
     Chapter {
         id: "overview",
         heading: "Overview",
-        introduction:
+        introduction: if view.table.is_imported_only() {
+            format!(
+                "Figures and tables show the runs that were imported from {}; this study (a hyper-parameter sweep) has \
+                 trained none.",
+                listed(&view.table.sources())
+            )
+        } else {
             "Figures and tables show the runs of this study (a hyper-parameter sweep) that are done. The command unbraid \
              study table writes every number of every run."
-                .to_owned(),
+                .to_owned()
+        },
         blocks,
     }
 }
@@ -139,7 +146,11 @@ fn states(view: &StudyView<'_>) -> TextTable {
         rows.push(("all".to_owned(), cells(Counts::of(own(view)))));
     }
     let columns = ["Method", "runs", "done", "failed", "running or interrupted", "not started"];
-    TextTable { columns: columns.map(str::to_owned).to_vec(), rows, is_text: false }
+    // Imported runs are what they are.
+    let shown = if view.table.is_imported_only() { 1 } else { columns.len() - 1 };
+    rows.iter_mut().for_each(|(_, cells)| cells.truncate(shown));
+    let columns = &columns[..=shown];
+    TextTable { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows, is_text: false }
 }
 
 /// Every key that distinguishes runs, with its values.

@@ -1,27 +1,42 @@
 //! Scores against reconstruction.
 
-use super::chapter::{Block, Chapter};
+use super::chapter::{Block, Chapter, HOW_TO_SCORE};
 use super::hyper_parameters::{first_value, tell_apart, with_others};
 use super::view::StudyView;
 use crate::chart::labelled_points::{self, AxisTitles, LabelledPoint, LabelledSeries};
 use crate::chart::svg::Svg;
 use crate::labels::label;
 use crate::numbers::counted;
+use std::collections::HashMap;
 use unbraid_study::analysis::curves::{Curve, curves};
-use unbraid_study::analysis::quantities::RECONSTRUCTION;
+use unbraid_study::analysis::quantities::{KL, RECONSTRUCTION};
 
 const HEADING: &str = "Scores against reconstruction";
 /// More dots than this would hide each other; of more runs, one in so many is drawn.
 const MOST_DOTS: usize = 300;
+/// Up to so many runs have their hyper-parameters written beside them.
+const MOST_LABELS: usize = 100;
 
 /// Means with confidence intervals (Kumar, Fig. 1; Mathieu, Fig. 2), and single runs (thesis, Fig. 5.9).
 pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let keys = view.headlines();
     if keys.is_empty() || !view.has(RECONSTRUCTION) {
-        let why = "No finished run has both a score and a reconstruction loss.";
+        let why = format!("No finished run has both a score and a reconstruction loss. {HOW_TO_SCORE}");
         return Chapter::missing("trade-off", HEADING, why);
     }
     let mut blocks = Vec::new();
+    if view.has(KL) {
+        let charts = view.data.iter().map(|data| plane(view, data)).collect();
+        blocks.push(Block::charts(
+            "rate-distortion",
+            "Rate and distortion",
+            "The rate is the KL divergence of posteriors from the prior, the distortion the reconstruction loss, both in nats \
+             an image and means over seeds; a point has its hyper-parameter beside it. A line that falls by one nat of \
+             distortion for each nat of rate has a constant ELBO; methods further down and to the left are better at both. \
+             As in the thesis, Fig. 4.2.",
+            charts,
+        ));
+    }
     for data in &view.data {
         let rows = view.rows_on(data);
         let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
@@ -40,18 +55,34 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
             "Each dot is a run.".to_owned()
         };
         let shown: Vec<usize> = rows.into_iter().step_by(stride).collect();
-        let charts = keys.iter().map(|key| single_runs(view, &shown, key)).collect();
+        let labelled = shown.len() <= MOST_LABELS;
+        let charts = keys.iter().map(|key| single_runs(view, &shown, key, labelled)).collect();
+        let thinned = if labelled { format!("{thinned} Its label is its hyper-parameter.") } else { thinned };
         blocks.push(Block::charts("single-runs", format!("Single runs{on}"), &thinned, charts));
     }
     Chapter {
         id: "trade-off",
         heading: HEADING,
         introduction: "The trade-off between disentanglement and reconstruction. Means with hyper-parameters as labels as in \
-                       Kumar, Fig. 1, with 95 % confidence intervals as in Mathieu, Fig. 2; single runs as in the thesis, \
-                       Fig. 5.9."
+                       Kumar, Fig. 1, with 95 % confidence intervals as in Mathieu, Fig. 2; single runs with theirs as in the \
+                       thesis, Fig. 5.9, and the plane of rate and distortion as in its Fig. 4.2."
             .to_owned(),
         blocks,
     }
+}
+
+/// Distortion over rate, along the hyper-parameter of each method.
+fn plane(view: &StudyView<'_>, data: &str) -> Svg {
+    let mut series: Vec<LabelledSeries> = curves(view.table, &view.rows_on(data), &[KL, RECONSTRUCTION])
+        .iter()
+        .map(|curve| along(view, curve))
+        .collect();
+    tell_apart(series.iter_mut().map(|series| &mut series.colour));
+    let vertical = match view.data.len() {
+        1 => "distortion, nats".to_owned(),
+        _ => format!("distortion on {data}, nats"),
+    };
+    labelled_points::draw(AxisTitles { vertical: &vertical, horizontal: "rate, nats" }, &series)
 }
 
 fn axes(title: &str) -> AxisTitles<'_> {
@@ -84,9 +115,21 @@ fn along(view: &StudyView<'_>, curve: &Curve) -> LabelledSeries {
     }
 }
 
-/// Runs without labels, in the colours of their methods.
-fn single_runs(view: &StudyView<'_>, rows: &[usize], key: &str) -> Svg {
-    labelled_points::draw(axes(&label(key)), &runs_by_method(view, rows, RECONSTRUCTION, key))
+/// Runs in the colours of their methods, with their hyper-parameters if these can be read.
+fn single_runs(view: &StudyView<'_>, rows: &[usize], key: &str, labelled: bool) -> Svg {
+    let mut series = runs_by_method(view, rows, RECONSTRUCTION, key);
+    if labelled {
+        let settings: HashMap<&str, String> = curves(view.table, rows, &[])
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .flat_map(|point| point.rows.iter().map(move |&row| (row, first_value(point))))
+            .map(|(row, value)| (view.table.rows[row].name.as_str(), value))
+            .collect();
+        for point in series.iter_mut().flat_map(|series| &mut series.points) {
+            point.label = settings.get(point.note.as_str()).cloned().unwrap_or_default();
+        }
+    }
+    labelled_points::draw(axes(&label(key)), &series)
 }
 
 /// Two numbers of each run, by method.
@@ -109,4 +152,69 @@ pub(crate) fn runs_by_method(view: &StudyView<'_>, rows: &[usize], x: &str, y: &
         }
     };
     view.methods_of(rows).into_iter().map(series).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unbraid_study::{Row, Table};
+
+    /// Two seeds of beta-vae with beta 1 and 4: rate, distortion and MIG.
+    fn table() -> Table {
+        let runs = [
+            (1.0, [20.0, 30.0, 0.10]),
+            (1.0, [22.0, 34.0, 0.14]),
+            (4.0, [10.0, 50.0, 0.30]),
+            (4.0, [12.0, 58.0, 0.20]),
+        ];
+        let row = |(place, (beta, numbers)): (usize, (f64, [f64; 3]))| Row {
+            seed: Some(place as u64 % 2),
+            settings: vec![Some(beta.into())],
+            numbers: numbers.to_vec(),
+            ..Row::named(format!("run {place}"), "beta-vae", "shapes")
+        };
+        Table {
+            setting_keys: vec!["objective.beta".to_owned()],
+            number_keys: [KL, RECONSTRUCTION, "mig"].map(str::to_owned).to_vec(),
+            rows: runs.into_iter().enumerate().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn points_of_the_plane_are_means_of_rate_and_distortion() {
+        let table = table();
+        let view = StudyView::new(&table);
+        let found = curves(&table, &view.rows_on("shapes"), &[KL, RECONSTRUCTION]);
+        let [curve] = found.as_slice() else { panic!("one method: {found:?}") };
+        let series = along(&view, curve);
+        let points: Vec<(&str, f64, f64)> =
+            series.points.iter().map(|point| (point.label.as_str(), point.x, point.y)).collect();
+        assert_eq!(points, [("1", 21.0, 32.0), ("4", 11.0, 54.0)]);
+        // The same as words for those who cannot see the chart.
+        let html = chapter(&view).section().unwrap().content;
+        let words = "distortion, nats against rate, nats: beta-vae with 2 points, the highest 54.00 at 11.00";
+        assert!(html.contains(words), "{html}");
+    }
+
+    #[test]
+    fn single_runs_have_their_setting_beside_them() {
+        let table = table();
+        let view = StudyView::new(&table);
+        let svg = |labelled: bool| {
+            let charts = vec![single_runs(&view, &view.rows, "mig", labelled)];
+            let block = Block::charts("single-runs", "Runs", "", charts);
+            let Block::Figure(figure) = block else { panic!("a figure") };
+            figure.html().unwrap()
+        };
+        let words = |html: &str| {
+            let texts = html.split("class=\"word\"").skip(1);
+            let mut words: Vec<String> = texts
+                .filter_map(|rest| Some(rest.split_once('>')?.1.split_once('<')?.0.to_owned()))
+                .collect();
+            words.sort();
+            words
+        };
+        assert_eq!(words(&svg(true)), ["1", "1", "4", "4"]);
+        assert!(words(&svg(false)).is_empty());
+    }
 }

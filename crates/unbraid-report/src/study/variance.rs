@@ -1,6 +1,6 @@
 //! How much of the variance of a score is due to the method, the hyper-parameter and the seed.
 
-use super::chapter::{Block, Chapter};
+use super::chapter::{Block, Chapter, HOW_TO_SCORE};
 use super::view::StudyView;
 use crate::chart::stacked_shares;
 use crate::chart::svg::Svg;
@@ -23,7 +23,8 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         }
     }
     if charts.is_empty() {
-        let why = "Too few finished runs: several seeds of several settings are needed.";
+        let why =
+            format!("Too few finished runs: several seeds of several settings are needed. {HOW_TO_SCORE}");
         return Chapter::missing("variance", HEADING, why);
     }
     let chance = view.scores().iter().find_map(|key| variance_shares(view.table, &view.rows, key));

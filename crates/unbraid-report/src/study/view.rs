@@ -1,22 +1,27 @@
 //! The table of a study, prepared for its page: which rows are drawn, which scores come first, which colour a method has.
 
 use unbraid::metrics::Direction;
-use unbraid_study::Table;
+use unbraid_study::analysis::data_sets::published_name;
 use unbraid_study::analysis::groups::{Group, Part, groups};
 use unbraid_study::analysis::quantities::{self, Kind, RECONSTRUCTION};
 use unbraid_study::analysis::statistics::Mean;
+use unbraid_study::{Row, Table};
 
 /// The scores that papers show first, in their order.
 const FIRST: [&str; 5] = ["beta_vae_score", "factor_vae_score", "mig", "sap", "dci_disentanglement"];
 /// Where some of these are missing, others take their places up to this number.
 const HEADLINES: usize = 5;
 
+/// The order of methods in Hartmann's figures.
+const METHODS: [&str; 6] =
+    ["beta-vae", "annealed-vae", "factor-vae", "beta-tcvae", "dip-vae-i", "dip-vae-ii"];
+
 /// A table, prepared for drawing.
 #[derive(Debug)]
 pub(crate) struct StudyView<'a> {
     /// All rows and numbers, including derived ones.
     pub(crate) table: &'a Table,
-    /// The study's own finished runs.
+    /// The study's own finished runs, or the imported ones if it has none of its own.
     pub(crate) rows: Vec<usize>,
     /// Data sets of these, in order of appearance.
     pub(crate) data: Vec<String>,
@@ -31,6 +36,8 @@ pub(crate) struct StudyView<'a> {
 pub(crate) struct Published {
     /// Its source.
     pub(crate) source: String,
+    /// On which data set, by its published name.
+    pub(crate) data: String,
     /// Of which hyper-parameters, such as `beta=4`.
     pub(crate) setting: String,
     /// The mean, and its standard deviation where that was published.
@@ -40,17 +47,25 @@ pub(crate) struct Published {
 impl<'a> StudyView<'a> {
     /// Of a table that has its derived numbers.
     pub(crate) fn new(table: &'a Table) -> Self {
-        let rows = table.own_runs();
+        let mut rows = table.shown_runs();
         let mut data: Vec<String> = Vec::new();
         for &row in &rows {
             push_new(&mut data, &table.rows[row].data);
         }
+        let is_imported = table.is_imported_only();
+        if is_imported {
+            // Tables from elsewhere have an order of their own; a study's own is that of its definition.
+            let rank =
+                |method: &str| METHODS.iter().position(|known| *known == method).unwrap_or(METHODS.len());
+            rows.sort_by_key(|&row| rank(&table.rows[row].method));
+        }
         let mut methods = Vec::new();
         let (own, others): (Vec<_>, Vec<_>) = table.rows.iter().partition(|row| row.source.is_none());
-        for row in own.into_iter().chain(others) {
+        let shown = rows.iter().map(|&row| &table.rows[row]);
+        for row in own.into_iter().chain(shown).chain(others) {
             push_new(&mut methods, &row.method);
         }
-        let imported = table.select(|row| row.source.is_some());
+        let imported = table.select(|row| row.source.is_some() && (!is_imported || row.spread.is_some()));
         let published = groups(table, &imported, &[Part::Source, Part::Data, Part::Method, Part::Setting]);
         Self { table, rows, data, methods, published }
     }
@@ -118,20 +133,33 @@ impl<'a> StudyView<'a> {
         rows.iter().map(|&row| self.table.rows[row].numbers[column]).collect()
     }
 
-    /// Published means of a method on a data set.
+    /// The rows that are counted: the study's own or, if it has none, the single runs of imported tables.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &'a Row> {
+        let (table, is_imported) = (self.table, self.table.is_imported_only());
+        table
+            .rows
+            .iter()
+            .filter(move |row| if is_imported { row.spread.is_none() } else { row.source.is_none() })
+    }
+
+    /// Published means of a method on a data set, whatever both call it.
     pub(crate) fn published(&self, data: &str, method: &str, key: &str) -> Vec<Published> {
         let Some(column) = self.column(key) else { return Vec::new() };
-        let same = |group: &&Group| group.labels[1] == data && group.labels[2] == method;
+        let data = published_name(data);
+        let same = |group: &&Group| group.labels[2] == method && published_name(&group.labels[1]) == data;
         let entry = |group: &Group| {
             let mean = Mean::of_rows(self.table, &group.rows, column)?;
-            Some(Published { source: group.labels[0].clone(), setting: group.labels[3].clone(), mean })
+            let [source, data, _, setting] = group.labels.as_slice() else { return None };
+            Some(Published { source: source.clone(), data: data.clone(), setting: setting.clone(), mean })
         };
         self.published.iter().filter(same).filter_map(entry).collect()
     }
 
     /// The data sets of this study that have published results too.
     pub(crate) fn shared_data(&self) -> Vec<&str> {
-        let known = |data: &&String| self.published.iter().any(|group| group.labels[1] == **data);
+        let published: Vec<String> =
+            self.published.iter().map(|group| published_name(&group.labels[1])).collect();
+        let known = |data: &&String| published.contains(&published_name(data));
         self.data.iter().filter(known).map(String::as_str).collect()
     }
 

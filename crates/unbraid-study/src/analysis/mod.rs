@@ -2,13 +2,14 @@
 //! them is decided elsewhere.
 //!
 //! Every analysis takes the places of the rows that it is to look at, such as
-//! [`Table::own_runs`](super::Table::own_runs): which data sets and which sources belong together is for the caller to
+//! [`Table::shown_runs`](super::Table::shown_runs): which data sets and which sources belong together is for the caller to
 //! say.
 //!
 //! | module | what it says |
 //! |---|---|
 //! | [`quantities`] | what kind of number a column holds, and which way is better |
 //! | [`statistics`] | means with deviations and confidence intervals, quartiles |
+//! | [`data_sets`] | names under which data sets of a study and of published tables meet |
 //! | [`settings`] | which settings are the hyper-parameters of a method, and their short names |
 //! | [`groups`] | rows that have something in common |
 //! | [`curves`] | numbers against hyper-parameters, and against each other |
@@ -21,6 +22,7 @@
 pub mod best;
 pub mod correlations;
 pub mod curves;
+pub mod data_sets;
 pub mod downstream;
 pub mod groups;
 pub mod quantities;

@@ -17,6 +17,8 @@ pub const UDR: &str = "udr";
 pub enum Kind {
     /// How codes and factors go together.
     Score,
+    /// The part of a single factor in a score, by its name: `attribute_accuracy/Smiling`.
+    Attribute,
     /// The codes or the model, without any factors: what could choose a model where there are none.
     Unsupervised,
     /// What training minimised, or a part of it.
@@ -33,6 +35,7 @@ pub fn metric(key: &str) -> Option<&'static Description> {
 /// What the number with this key is about.
 pub fn kind(key: &str) -> Kind {
     match metric(key) {
+        Some(_) if registry::factor_of_key(key).is_some() => Kind::Attribute,
         Some(metric) if metric.needs.factors => Kind::Score,
         Some(_) => Kind::Unsupervised,
         None if key == ELBO || key == UDR => Kind::Unsupervised,
@@ -105,6 +108,9 @@ mod tests {
             (KL, Kind::Loss, Direction::Neither),
             ("fid", Kind::Other, Direction::Neither),
             ("mig_100", Kind::Score, Direction::Higher),
+            ("attribute_accuracy", Kind::Score, Direction::Higher),
+            ("attribute_accuracy/Smiling", Kind::Attribute, Direction::Higher),
+            ("reconstruction_error", Kind::Unsupervised, Direction::Lower),
         ] {
             assert_eq!((kind(key), direction(key)), (expected, way), "{key}");
         }

@@ -47,7 +47,7 @@ fn keys_of(table: &Table, rows: &[usize]) -> Vec<String> {
         .filter(|&column| !is_data(&table.setting_keys[column]))
         .filter(|&column| rows.iter().any(|&row| table.rows[row].settings[column].is_some()))
         .collect();
-    columns.sort_by_key(|column| !of_objective(column));
+    columns.sort_by_key(|&column| (!of_objective(&column), !is_published_axis(table, rows, column)));
     let texts = |column: usize| -> Vec<String> {
         rows.iter().map(|&row| value_label(table.rows[row].settings[column].as_ref())).collect()
     };
@@ -70,6 +70,17 @@ fn keys_of(table: &Table, rows: &[usize]) -> Vec<String> {
         columns = kept.into_iter().map(|(column, _)| column).collect();
     }
     columns.into_iter().map(|column| table.setting_keys[column].clone()).collect()
+}
+
+/// Of the settings of an objective that vary together, the one that publications vary: for DIP-VAE the weight off the
+/// diagonal (Kumar et al. 2018, Figures 1 and 2; Hartmann, Table 1), not the one on it, which follows from it.
+fn is_published_axis(table: &Table, rows: &[usize], column: usize) -> bool {
+    let is_dip = rows.iter().any(|&row| {
+        ["objective.lambda_od", "objective.lambda_d"].iter().all(|key| {
+            table.setting_column(key).is_some_and(|column| table.rows[row].settings[column].is_some())
+        })
+    });
+    is_dip && table.setting_keys[column] == "objective.lambda_od"
 }
 
 /// Whether values of one are equal exactly where those of the other are.
@@ -201,7 +212,9 @@ mod tests {
         let columns = ["objective.lambda_d", "objective.lambda_od", "training.steps"];
         let table = table(&columns, &[], vec![line(1.0, 10.0, 5), line(2.0, 20.0, 5), line(2.0, 20.0, 7)]);
         let found = keys(&table).remove(0).1;
-        assert_eq!(found, ["objective.lambda_d", "training.steps"]);
+        assert_eq!(found, ["objective.lambda_od", "training.steps"], "as in the publications");
+        let parameters = hyper_parameters(&table, &all(&table));
+        assert_eq!(Setting::of(&table, 1, &parameters[0]).value, Some(2.0));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub enum DefinitionError {
         most: usize,
     },
     /// A seed is given twice.
-    #[error("seeds: found {seed} twice")]
+    #[error("seeds: found {seed} twice, expected each seed once")]
     RepeatedSeed {
         /// The seed.
         seed: u64,
@@ -56,6 +56,12 @@ pub enum DefinitionError {
          another file"
     )]
     NoBase,
+    /// A study of imported tables asks for runs of its own.
+    #[error("imported = true: found also `{key}`, expected a name only, since nothing is trained")]
+    ImportedAndTrained {
+        /// What it asks for.
+        key: &'static str,
+    },
     /// There are two configurations to start from.
     #[error("found both `base` and `config`, expected one of them")]
     TwoBases,
@@ -69,10 +75,10 @@ pub enum DefinitionError {
         label: String,
     },
     /// A seed is set like any other key.
-    #[error("set: found `seed`, expected the seeds in `seeds`")]
+    #[error("set: found `seed`, expected seeds in `seeds` only")]
     SeedIsSet,
     /// Seeds are varied like any other key.
-    #[error("found a list of `seed`, expected the seeds in `seeds`")]
+    #[error("found a list of `seed`, expected seeds in `seeds` only")]
     SeedIsVaried,
     /// A value of a grid is no list.
     #[error("{key}: found {found}, expected a list of values, such as [{found}]")]

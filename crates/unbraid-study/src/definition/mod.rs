@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use unbraid::config::{Layers, explain};
+use unbraid::data::files::{LONGEST_TEXT, read_text};
 
 /// A study that has been read and checked, except for the configurations that it leads to.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub struct Definition {
     pub name: Option<String>,
     /// The seeds of every point, in order.
     pub seeds: Vec<u64>,
-    /// Its parts, in order; one if it names no methods.
+    /// Its parts, in order; one if it names no methods, none if it consists of imported tables.
     pub methods: Vec<Method>,
 }
 
@@ -49,6 +50,8 @@ struct StudyText {
     name: Option<String>,
     base: Option<String>,
     config: Option<PathBuf>,
+    #[serde(default)]
+    imported: bool,
     seeds: Option<Seeds>,
     #[serde(default)]
     set: Table,
@@ -88,7 +91,7 @@ impl Definition {
     /// If it cannot be read, a key is unknown, or it describes no study.
     pub fn read(study: &StudyDirectory) -> Result<Self> {
         let path = study.definition();
-        let text = std::fs::read_to_string(&path).map_err(unbraid::Error::io(&path, "read it"))?;
+        let text = read_text(&path, LONGEST_TEXT).map_err(unbraid::Error::io(&path, "read it"))?;
         Self::parse(&text, &path.display().to_string(), study.path())
     }
 
@@ -160,6 +163,21 @@ fn checked_seeds(seeds: Option<&Seeds>) -> Result<Vec<u64>, DefinitionError> {
 
 /// The parts of a study; without `[[method]]` it is one.
 fn methods(study: &StudyText, directory: &Path) -> Result<Vec<Method>, DefinitionError> {
+    if study.imported {
+        let asked = [
+            ("base", study.base.is_some()),
+            ("config", study.config.is_some()),
+            ("seeds", study.seeds.is_some()),
+            ("set", !study.set.is_empty()),
+            ("grid", !study.grid.is_empty()),
+            ("zip", !study.zip.is_empty()),
+            ("method", !study.method.is_empty()),
+        ];
+        return match asked.into_iter().find(|(_, is_there)| *is_there) {
+            Some((key, _)) => Err(DefinitionError::ImportedAndTrained { key }),
+            None => Ok(Vec::new()),
+        };
+    }
     if study.method.is_empty() {
         return Ok(vec![method(study, &MethodText::default(), directory)?]);
     }
@@ -314,7 +332,7 @@ mod tests {
             ("base = \"default\"\nseedz = 3", "unknown key `seedz`\nhint: did you mean `seeds`?"),
             ("base = \"default\"\nseeds = 0", "seeds: found none, expected one or more"),
             ("base = \"default\"\nseeds = []", "seeds: found none, expected one or more"),
-            ("base = \"default\"\nseeds = [1, 1]", "seeds: found 1 twice"),
+            ("base = \"default\"\nseeds = [1, 1]", "seeds: found 1 twice, expected each seed once"),
             ("base = \"default\"\nseeds = -1", "seeds: expected the number of seeds, or a list of seeds"),
             (
                 "base = \"default\"\nseeds = \"three\"",
@@ -326,8 +344,8 @@ mod tests {
         }
         assert!(message("base =").starts_with("study.toml: TOML parse error at line 1, column "));
         for (text, expected) in [
-            ("[set]\nseed = 3", "set: found `seed`, expected the seeds in `seeds`"),
-            ("[grid]\nseed = [3]", "found a list of `seed`, expected the seeds in `seeds`"),
+            ("[set]\nseed = 3", "set: found `seed`, expected seeds in `seeds` only"),
+            ("[grid]\nseed = [3]", "found a list of `seed`, expected seeds in `seeds` only"),
             ("[grid]\n\"objective.beta\" = []", "grid: objective.beta: found an empty list, expected values"),
             (
                 "[grid]\n\"objective.beta\" = 4",
@@ -353,6 +371,17 @@ mod tests {
             let text = format!("{base}{text}");
             assert_eq!(message(&text), format!("study.toml: {expected}"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_study_of_imported_tables_trains_nothing() {
+        let definition = parse("name = \"published\"\nimported = true").unwrap();
+        assert_eq!((definition.runs(), definition.methods.len()), (0, 0));
+        assert!(entries(&definition).unwrap().is_empty());
+        assert_eq!(
+            message("imported = true\nseeds = 3"),
+            "study.toml: imported = true: found also `seeds`, expected a name only, since nothing is trained"
+        );
     }
 
     #[test]

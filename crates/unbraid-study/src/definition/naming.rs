@@ -72,7 +72,7 @@ pub(crate) fn data_label(data: &DataSpec) -> String {
     let stem = || data.path.as_ref().and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     let mut label = data.clone();
     label.path = None;
-    label.options.retain(|option, _| option != "picture" && option != "attributes");
+    label.options.retain(|option, _| !matches!(option.as_str(), "picture" | "attributes" | "partition"));
     match &label.name {
         Some(_) => label.to_string(),
         None => stem().unwrap_or_else(|| data.to_string()),

@@ -13,12 +13,12 @@ pub use owner::Owner;
 
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result};
-use owner::token;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use unbraid::data::files::{is_temporary, read_limited, time_in, token};
 
 /// How long a lease without a heartbeat stays valid.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
@@ -132,7 +132,7 @@ impl Leases {
     fn read(&self, path: &Path, now: SystemTime) -> Option<LeaseStatus> {
         // The time before the content: a heartbeat in between makes the lease look older, and breaking it then fails.
         let modified = fs::metadata(path).and_then(|data| data.modified()).ok()?;
-        let bytes = fs::read(path).ok()?;
+        let bytes = content(path).ok()?;
         let owner: Option<Owner> = serde_json::from_slice(&bytes).ok();
         let heartbeat_age = now.duration_since(modified).unwrap_or_default();
         let is_stale = heartbeat_age > self.timeout || owner.as_ref().is_some_and(Owner::has_ended);
@@ -148,7 +148,7 @@ impl Leases {
         if fs::rename(&path, &aside).is_err() {
             return;
         }
-        let is_same = fs::read(&aside).is_ok_and(|bytes| bytes == found.bytes)
+        let is_same = content(&aside).is_ok_and(|bytes| bytes == found.bytes)
             && fs::metadata(&aside).and_then(|data| data.modified()).is_ok_and(|time| time == found.modified);
         if !is_same {
             // A link, unlike a rename, does not replace what may be there by now.
@@ -159,10 +159,7 @@ impl Leases {
 
     /// What the clock of the file system says, or ours where nothing can be written.
     fn now(&self) -> SystemTime {
-        let probe = self.directory.join(format!(".clock.{}{ASIDE}", token()));
-        let time = File::create_new(&probe).and_then(|file| file.metadata()?.modified());
-        let _ = fs::remove_file(&probe);
-        time.unwrap_or_else(|_| SystemTime::now())
+        time_in(&self.directory)
     }
 }
 
@@ -170,8 +167,21 @@ impl Leases {
 const ASIDE: &str = ".aside";
 
 fn is_aside(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| *extension == ASIDE[1..])
-        && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+    let Some(name) = path.file_name() else { return false };
+    let bytes = name.as_encoded_bytes();
+    is_temporary(name) || (bytes.starts_with(b".") && bytes.ends_with(ASIDE.as_bytes()))
+}
+
+/// Longer than any lease.
+const LONGEST: u64 = 1 << 16;
+
+/// The content of somebody's lease. One that cannot be read, such as a named pipe, says nothing, like one that is
+/// incomplete.
+fn content(path: &Path) -> io::Result<Vec<u8>> {
+    match read_limited(path, LONGEST) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
 }
 
 fn age(path: &Path, now: SystemTime) -> Option<Duration> {
@@ -222,7 +232,7 @@ impl Lease {
     /// Sends a heartbeat.
     fn renew(&mut self) -> Renewal {
         let failed = |error| Renewal::Failed(cannot_write(&self.path)(error));
-        match fs::read(&self.path) {
+        match read_limited(&self.path, LONGEST) {
             Ok(bytes) if bytes == self.bytes => {
                 let written = self.file.rewind().and_then(|()| self.file.write_all(&self.bytes));
                 written.and_then(|()| self.file.sync_data()).map_or_else(failed, |()| Renewal::Renewed)
@@ -247,7 +257,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if fs::read(&self.path).is_ok_and(|bytes| bytes == self.bytes) {
+        if read_limited(&self.path, LONGEST).is_ok_and(|bytes| bytes == self.bytes) {
             let _ = fs::remove_file(&self.path);
         }
     }

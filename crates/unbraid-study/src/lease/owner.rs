@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::hash::{BuildHasher, RandomState};
+use unbraid::data::files::token;
 use unbraid::run;
 
 /// A process that owns a lease.
@@ -59,21 +59,10 @@ fn is_alive(pid: u32) -> bool {
     })
 }
 
-/// Sixteen hexadecimal digits that nobody else has: the keys of a hash map come from the system's random numbers.
-pub(super) fn token() -> String {
-    format!("{:016x}", RandomState::new().hash_one((std::process::id(), run::now().to_bits())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
-
-    #[test]
-    fn tokens_differ() {
-        let tokens: std::collections::BTreeSet<String> = (0..1000).map(|_| token()).collect();
-        assert_eq!(tokens.len(), 1000);
-    }
 
     #[cfg(target_os = "linux")]
     #[test]

@@ -84,6 +84,22 @@ fn the_lease_of_a_process_that_has_ended_is_stale_at_once() {
     assert!(bench.acquire("run").is_some());
 }
 
+/// A study from a stranger may have anything in `claims/`; nobody waits for it.
+#[cfg(unix)]
+#[test]
+fn a_lease_that_is_no_file_is_like_one_that_is_incomplete() {
+    let bench = Bench::new(TIMEOUT);
+    std::os::unix::fs::symlink("/dev/zero", bench.path("endless")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap().success());
+    assert!(bench.acquire("pipe").is_none());
+    assert_eq!(bench.leases.all().len(), 2);
+    // The clock of a file system may stand still for some milliseconds.
+    std::thread::sleep(Duration::from_millis(50));
+    let soon = Bench { leases: Leases { timeout: Duration::ZERO, ..bench.leases.clone() }, ..bench };
+    assert!(soon.acquire("pipe").is_some() && soon.acquire("endless").is_some());
+    assert_eq!(soon.names(), [""; 0]);
+}
+
 #[test]
 fn only_stale_leases_are_removed() {
     let bench = Bench::new(TIMEOUT);

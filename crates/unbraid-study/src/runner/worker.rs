@@ -12,6 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::Instant;
+use unbraid::data::files::append_own;
 
 /// The program that trains one run of a study, in a process of its own, so that a crash does not affect other runs.
 ///
@@ -152,7 +153,7 @@ impl<'a> Worker<'a> {
         if was_asked_to_stop(status) {
             return Some(WorkerExit::Interrupted);
         }
-        Some(WorkerExit::Failed(self.log.error().unwrap_or_else(|| describe(status))))
+        Some(WorkerExit::Failed(self.log.why(status)))
     }
 }
 
@@ -164,19 +165,32 @@ impl Drop for Worker<'_> {
     }
 }
 
-/// SIGINT, SIGTERM and SIGUSR1: as a signal that came before the process listened, or as a code that it ended with.
+/// SIGHUP, SIGINT, SIGTERM and SIGUSR1: as a signal that came before the process listened, or as a code that it ended with.
 #[cfg(unix)]
 fn was_asked_to_stop(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;
+    const SIGHUP: i32 = 1;
     const SIGINT: i32 = 2;
     const SIGTERM: i32 = 15;
     const SIGUSR1: i32 = if cfg!(target_os = "linux") { 10 } else { 30 };
-    matches!(status.signal(), Some(SIGINT | SIGTERM | SIGUSR1)) || matches!(status.code(), Some(130 | 143))
+    matches!(status.signal(), Some(SIGHUP | SIGINT | SIGTERM | SIGUSR1))
+        || matches!(status.code(), Some(130 | 143))
 }
 
 #[cfg(not(unix))]
 fn was_asked_to_stop(status: ExitStatus) -> bool {
     matches!(status.code(), Some(130 | 143))
+}
+
+/// Whether it was ended from outside: by SIGKILL, which it cannot answer.
+#[cfg(unix)]
+fn was_killed(status: ExitStatus) -> bool {
+    std::os::unix::process::ExitStatusExt::signal(&status) == Some(9)
+}
+
+#[cfg(not(unix))]
+fn was_killed(_: ExitStatus) -> bool {
+    false
 }
 
 #[cfg(unix)]
@@ -202,6 +216,13 @@ struct Log {
     start: u64,
 }
 
+/// What a process said in the end.
+struct Said {
+    text: String,
+    /// Whether it said that this was the error.
+    is_report: bool,
+}
+
 /// How the line begins in which a command says why it failed.
 const ERROR: &str = "error: ";
 
@@ -212,7 +233,7 @@ impl Log {
     fn open(path: PathBuf) -> Result<(Self, File)> {
         let open = || -> io::Result<(File, u64)> {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let file = File::options().create(true).append(true).open(&path)?;
+            let file = append_own(&path)?;
             let start = file.metadata()?.len();
             Ok((file, start))
         };
@@ -220,8 +241,15 @@ impl Log {
         Ok((Self { path, start }, file))
     }
 
-    /// The error that the process reported; without one, the end of what it said, as a panic does.
-    fn error(&self) -> Option<String> {
+    /// Why the process failed: what it reported itself, or that it was killed, whatever it had said of its progress
+    /// before, or the end of what it said, as a panic does.
+    fn why(&self, status: ExitStatus) -> String {
+        let said = self.error().filter(|said| said.is_report || !was_killed(status));
+        said.map_or_else(|| describe(status), |said| said.text)
+    }
+
+    /// The error that the process reported; without one, the end of what it said.
+    fn error(&self) -> Option<Said> {
         let mut text = Vec::new();
         let mut file = File::open(&self.path).ok()?;
         file.seek(SeekFrom::Start(self.start)).ok()?;
@@ -234,7 +262,7 @@ impl Log {
             Some(_) => said.chars().take(QUOTED).collect(),
             None => said.chars().skip(said.chars().count().saturating_sub(QUOTED)).collect(),
         };
-        Some(quoted).filter(|quoted| !quoted.is_empty())
+        Some(Said { text: quoted, is_report: reported.is_some() }).filter(|said| !said.text.is_empty())
     }
 
     fn remove_if_empty(&self) {
@@ -248,18 +276,36 @@ impl Log {
 mod tests {
     use super::*;
 
+    fn said(log: &Log) -> Option<String> {
+        log.error().map(|said| said.text)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_was_killed_did_not_fail_by_what_it_said_of_its_progress() {
+        use std::os::unix::process::ExitStatusExt;
+        let directory = tempfile::tempdir().unwrap();
+        let (log, mut file) = Log::open(directory.path().join("run.log")).unwrap();
+        file.write_all(b"scoring\nencoding: 15000\n").unwrap();
+        let killed = "its process was killed (signal 9)\nhint: it may have run out of memory";
+        assert_eq!(log.why(ExitStatus::from_raw(9)), killed);
+        assert_eq!(log.why(ExitStatus::from_raw(101 << 8)), "scoring\nencoding: 15000");
+        file.write_all(b"error: the disk is full\n").unwrap();
+        assert_eq!(log.why(ExitStatus::from_raw(9)), "the disk is full");
+    }
+
     #[test]
     fn the_last_error_of_a_process_is_found_and_those_of_earlier_ones_are_not() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("logs/run.log");
         let (log, mut file) = Log::open(path.clone()).unwrap();
-        assert_eq!(log.error(), None);
+        assert_eq!(said(&log), None);
         file.write_all(b"a word\nerror: one\nerror: two: error: inner\nhint: three\n").unwrap();
-        assert_eq!(log.error().unwrap(), "two: error: inner\nhint: three");
+        assert_eq!(said(&log).unwrap(), "two: error: inner\nhint: three");
         let (next, mut file) = Log::open(path.clone()).unwrap();
-        assert_eq!(next.error(), None);
+        assert_eq!(said(&next), None);
         file.write_all(b"thread 'main' panicked\n").unwrap();
-        assert_eq!(next.error().unwrap(), "thread 'main' panicked");
+        assert_eq!(said(&next).unwrap(), "thread 'main' panicked");
         next.remove_if_empty();
         assert!(path.exists());
     }

@@ -86,8 +86,8 @@ mod tests {
     fn a_limit_that_cannot_be_kept_is_refused() {
         assert_eq!(
             cut(10, 4, Some(2)).unwrap_err().to_string(),
-            "limit of simultaneous tasks: found 2, expected at least 3: 10 tasks need 3 arrays of at most 4, and each \
-             runs at least one at a time"
+            "limit of simultaneous tasks: found 2, expected at least 3, since 10 tasks need 3 arrays of at most 4 \
+             tasks, and each array runs at least one at a time"
         );
     }
 

@@ -17,11 +17,12 @@ use crate::quote::{absolute, shell};
 use crate::runner::{Message, StudyObserver};
 use crate::tasks::{self, Tasks};
 use serde_json::json;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use unbraid::data::files::{append_own, open_own};
 use unbraid::files::{self, Existing};
 
 /// Slurm's program that takes jobs.
@@ -184,7 +185,7 @@ impl Submission {
     fn record(&self, job: &str, array: &JobArray) -> Result {
         let path = self.study.slurm_jobs(&self.name);
         let line = json!({ "job": job, "first_task": array.offset, "tasks": array.tasks });
-        let written = OpenOptions::new().create(true).append(true).open(&path);
+        let written = append_own(&path);
         written.and_then(|mut file| writeln!(file, "{line}")).map_err(|source| Error::JobNotRecorded {
             job: job.to_owned(),
             path,
@@ -200,7 +201,7 @@ impl Submission {
 pub fn lock(study: &StudyDirectory) -> Result<File> {
     let (directory, path) = (study.slurm(), study.slurm_lock());
     fs::create_dir_all(&directory).map_err(Error::io(&directory, "create it"))?;
-    let file = File::create(&path).map_err(Error::io(&path, "create it"))?;
+    let file = open_own(&path).map_err(Error::io(&path, "create it"))?;
     match file.try_lock() {
         // Some network file systems have no locks. Tasks that were submitted twice find their runs done.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),

@@ -58,11 +58,30 @@ impl Table {
     /// # Errors
     /// If it cannot be written.
     pub fn write_csv(&self, out: impl Write) -> io::Result<()> {
+        self.write_csv_with(out, |text| text)
+    }
+
+    /// As [`Table::write_csv`], for spreadsheets, which take text that begins with `=`, `+`, `-` or `@` for a formula: such
+    /// text gets an apostrophe in front, which they do not show. Numbers are left as they are.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_spreadsheet_csv(&self, out: impl Write) -> io::Result<()> {
+        self.write_csv_with(out, |text| {
+            if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
+        })
+    }
+
+    fn write_csv_with(&self, out: impl Write, quote: impl Fn(String) -> String) -> io::Result<()> {
         let columns = columns(self);
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(columns.iter().map(|column| &column.name)).map_err(io_error)?;
+        csv.write_record(columns.iter().map(|column| quote(column.name.clone()))).map_err(io_error)?;
+        let field = |column: &Column, row: usize| match column.values {
+            Values::Text(_) => quote(column.values.field(row)),
+            Values::Integers(_) | Values::Numbers(_) | Values::Flags(_) => column.values.field(row),
+        };
         for row in 0..self.rows.len() {
-            csv.write_record(columns.iter().map(|column| column.values.field(row))).map_err(io_error)?;
+            csv.write_record(columns.iter().map(|column| field(column, row))).map_err(io_error)?;
         }
         csv.flush()
     }

@@ -13,6 +13,21 @@ pub(super) enum Meaning {
     HyperParameter,
     /// A setting by its dotted key.
     Setting(String),
+    /// A setting of some methods, which another column may have for others: disentanglement_lib has `vae_beta` and
+    /// `beta_tc_vae_beta`, both of which are `objective.beta`.
+    MethodSetting {
+        /// The name of the column.
+        column: String,
+        /// The dotted key.
+        key: &'static str,
+    },
+    /// How many times a setting is another one: `lambda_d` by its ratio to `lambda_od`.
+    Ratio {
+        /// The dotted key of the setting that it gives.
+        key: &'static str,
+        /// The dotted key of the setting that it multiplies.
+        of: &'static str,
+    },
     /// A number, or its mean over several runs.
     Number(String),
     /// The standard deviation of a number.
@@ -21,16 +36,21 @@ pub(super) enum Meaning {
     Median(String),
     /// To be told from what is in it.
     Unknown(String),
+    /// Nothing about the row: a counter of lines.
+    Ignored,
 }
+
+/// disentanglement_lib's number of a model, which is its name.
+pub(super) const MODEL_NUMBER: &str = "model_num";
 
 /// Names of what a row has a place for: ours first.
 const OWN: [(&str, &[&str]); 10] = [
     ("number", &[]),
-    ("name", &["run"]),
+    ("name", &["run", MODEL_NUMBER]),
     ("hash", &[]),
-    ("method", &["model", "objective"]),
+    ("method", &["model", "model_name", "objective"]),
     ("data", &["dataset", "data_set"]),
-    ("seed", &["random_seed"]),
+    ("seed", &["random_seed", "model_random_seed"]),
     ("state", &[]),
     ("step", &["steps"]),
     ("seconds", &[]),
@@ -43,7 +63,15 @@ const HYPER_PARAMETER: [&str; 3] = ["hyper", "hyperparameter", "hyper_parameter"
 const SECTIONS: [&str; 6] = ["data.", "model.", "objective.", "optimizer.", "training.", "evaluation."];
 
 /// Names of numbers elsewhere, and here.
-const NUMBERS: [(&str, &str); 13] = [
+const NUMBERS: [(&str, &str); 21] = [
+    ("loss", "train/loss"),
+    ("regularizer", "train/regularizer"),
+    ("beta_vae_eval_accuracy", "beta_vae_score"),
+    ("factor_vae_eval_accuracy", "factor_vae_score"),
+    ("mig_discrete_mig", "mig"),
+    ("sap_score", "sap"),
+    ("modularity_score", "modularity"),
+    ("modularity_explicitness_score_test", "explicitness"),
     ("rec", quantities::RECONSTRUCTION),
     ("reconstruction", quantities::RECONSTRUCTION),
     ("reconstruction_loss", quantities::RECONSTRUCTION),
@@ -58,6 +86,17 @@ const NUMBERS: [(&str, &str); 13] = [
     ("explicit_test", "explicitness"),
     ("irs_score", "irs"),
 ];
+
+/// disentanglement_lib's names of hyper-parameters, each of one method or two, and the dotted keys of ours.
+const METHOD_SETTINGS: [(&str, &str); 5] = [
+    ("vae_beta", "objective.beta"),
+    ("beta_tc_vae_beta", "objective.beta"),
+    ("factor_vae_gamma", "objective.gamma"),
+    ("dip_vae_lambda_od", "objective.lambda_od"),
+    ("annealed_vae_c_max", "objective.capacity"),
+];
+/// Its ratio of DIP-VAE's two weights.
+const LAMBDA_RATIO: &str = "dip_vae_lambda_d_factor";
 
 /// Names of methods elsewhere, and here; then the key of the hyper-parameter that publications vary.
 const METHODS: [(&str, &str, &str); 7] = [
@@ -82,6 +121,9 @@ pub(super) fn meanings(header: &[String]) -> Result<Vec<Meaning>, ImportError> {
     let known: Vec<String> = header.iter().map(|name| plain(name)).collect();
     let meanings: Vec<Meaning> = header.iter().map(|name| meaning(name, &known)).collect();
     for (place, meaning) in meanings.iter().enumerate() {
+        if *meaning == Meaning::Ignored {
+            continue;
+        }
         if let Some(first) = meanings[..place].iter().position(|other| other == meaning) {
             let (first, second) = (header[first].clone(), header[place].clone());
             return Err(ImportError::SameMeaning { first, second });
@@ -116,6 +158,16 @@ fn meaning(name: &str, header: &[String]) -> Meaning {
     }
     if HYPER_PARAMETER.contains(&simple.as_str()) {
         return Meaning::HyperParameter;
+    }
+    if let Some((_, key)) = METHOD_SETTINGS.iter().find(|(other, _)| *other == simple) {
+        return Meaning::MethodSetting { column: simple, key };
+    }
+    if simple == LAMBDA_RATIO {
+        return Meaning::Ratio { key: "objective.lambda_d", of: "objective.lambda_od" };
+    }
+    // The index that pandas writes has no name.
+    if simple.is_empty() || simple == "unnamed:_0" {
+        return Meaning::Ignored;
     }
     if SECTIONS.iter().any(|section| name.starts_with(section)) {
         return Meaning::Setting(name.to_owned());
@@ -226,11 +278,36 @@ mod tests {
     }
 
     #[test]
+    fn the_columns_of_disentanglement_lib_are_known() {
+        let header = ["", "model_num", "dataset", "model_name", "vae_beta", "dip_vae_lambda_d_factor"];
+        let header = header.iter().chain(&["beta_tc_vae_beta", "model_random_seed", "kl_loss", "sap_score"]);
+        let found = of(&header.copied().collect::<Vec<_>>()).unwrap();
+        let setting =
+            |column: &str| Meaning::MethodSetting { column: column.to_owned(), key: "objective.beta" };
+        let number = |key: &str| Meaning::Number(key.to_owned());
+        assert_eq!(
+            found,
+            [
+                Meaning::Ignored,
+                Meaning::Own("name"),
+                Meaning::Own("data"),
+                Meaning::Own("method"),
+                setting("vae_beta"),
+                Meaning::Ratio { key: "objective.lambda_d", of: "objective.lambda_od" },
+                setting("beta_tc_vae_beta"),
+                Meaning::Own("seed"),
+                number("train/kl"),
+                number("sap"),
+            ]
+        );
+    }
+
+    #[test]
     fn headers_that_say_too_little_or_too_much_are_refused() {
         for (header, expected) in [
             (
                 &["mig", "seed"][..],
-                "line 1: found the columns `mig`, `seed`, expected one that is called `method` or `model`",
+                "line 1: found the columns `mig`, `seed`, expected a column `method` or `model`",
             ),
             (
                 &["method", "seed", "colour"],
@@ -239,12 +316,12 @@ mod tests {
             ),
             (
                 &["method", "mig", "mig_mean", "runs"],
-                "line 1: the columns `mig` and `mig_mean` mean the same",
+                "line 1: found the columns `mig` and `mig_mean`, expected only one of them",
             ),
             (
                 &["method", "mig_mean", "mig_std"],
-                "line 1: found the column `mig_mean`, expected also how many runs it is of, in a column called `runs` \
-                 or `n_seeds`",
+                "line 1: found the column `mig_mean`, expected the number of runs as well, in a column `runs` or \
+                 `n_seeds`",
             ),
         ] {
             assert_eq!(of(header).unwrap_err().to_string(), expected);

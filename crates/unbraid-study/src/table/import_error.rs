@@ -6,15 +6,25 @@
 pub enum ImportError {
     /// It is no CSV.
     #[error(transparent)]
-    Csv(#[from] csv::Error),
+    Csv(csv::Error),
+    /// A row is longer or shorter than the header.
+    #[error("line {line}: found a row of length {found}, expected {expected}, the length of the header")]
+    RowLength {
+        /// The line, from 1.
+        line: u64,
+        /// The length of the row.
+        found: u64,
+        /// The length of the header.
+        expected: u64,
+    },
     /// It is empty.
     #[error("found an empty file, expected a line with the names of the columns")]
     Empty,
     /// It has a header only.
-    #[error("found no rows under the header, expected at least one")]
+    #[error("found no rows below the header, expected at least one")]
     NoRows,
     /// Two columns mean the same.
-    #[error("line 1: the columns `{first}` and `{second}` mean the same")]
+    #[error("line 1: found the columns `{first}` and `{second}`, expected only one of them")]
     SameMeaning {
         /// The first.
         first: String,
@@ -22,7 +32,7 @@ pub enum ImportError {
         second: String,
     },
     /// No column names the method.
-    #[error("line 1: found the columns {}, expected one that is called `method` or `model`", listed(columns))]
+    #[error("line 1: found the columns {}, expected a column `method` or `model`", listed(columns))]
     NoMethodColumn {
         /// The columns that are there.
         columns: Vec<String>,
@@ -38,7 +48,7 @@ pub enum ImportError {
     },
     /// A column summarises several runs, and none says how many.
     #[error(
-        "line 1: found the column `{column}`, expected also how many runs it is of, in a column called `runs` or `n_seeds`"
+        "line 1: found the column `{column}`, expected the number of runs as well, in a column `runs` or `n_seeds`"
     )]
     NoRunsColumn {
         /// The column.
@@ -51,7 +61,7 @@ pub enum ImportError {
         line: u64,
     },
     /// Two rows have the same name.
-    #[error("line {line}: found the name `{name}` twice")]
+    #[error("line {line}: found the name `{name}` again, expected a different one in every row")]
     RepeatedName {
         /// The line of the second.
         line: u64,
@@ -70,6 +80,19 @@ pub enum ImportError {
         /// What the column holds.
         expected: &'static str,
     },
+}
+
+impl From<csv::Error> for ImportError {
+    fn from(error: csv::Error) -> Self {
+        match error.kind() {
+            csv::ErrorKind::UnequalLengths { pos, expected_len, len } => Self::RowLength {
+                line: pos.as_ref().map_or(0, csv::Position::line),
+                found: *len,
+                expected: *expected_len,
+            },
+            _ => Self::Csv(error),
+        }
+    }
 }
 
 fn listed(columns: &[String]) -> String {

@@ -5,7 +5,7 @@
 //! `NAME_median`.
 
 use super::files::TableFormat;
-use super::header::{Meaning, data_name, hyper_parameter_of, meanings, method_name};
+use super::header::{MODEL_NUMBER, Meaning, data_name, hyper_parameter_of, meanings, method_name};
 use super::import_error::ImportError;
 use super::results::sort_number_keys;
 use super::{Row, Spread, Table};
@@ -14,8 +14,9 @@ use crate::error::{Error, Result};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
+use unbraid::data::files::open_regular;
 use unbraid::error_chain;
 use unbraid::files::Existing;
 use unbraid::run::State;
@@ -26,10 +27,40 @@ use unbraid::run::State;
 /// If it is no CSV, its header names no method or no score, or a field is none of what its column holds. The message names
 /// line and column.
 pub fn read(path: &Path) -> Result<Table> {
-    let file = File::open(path).map_err(unbraid::Error::io(path, "read it"))?;
+    let file = open_regular(path).map_err(unbraid::Error::io(path, "read it"))?;
     Sheet::read(file)
         .and_then(|sheet| sheet.table())
         .map_err(|source| Error::Import { path: path.to_owned(), source })
+}
+
+/// Reads several tables as one, in their order. Where a name appears in two of them, each row has that of its file before
+/// its own, with the directories if files of the same name are among them.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_together(paths: &[PathBuf]) -> Result<Table> {
+    let mut tables = paths.iter().map(|path| read(path)).collect::<Result<Vec<Table>>>()?;
+    let mut seen = HashSet::new();
+    let repeated = tables.iter().flat_map(|table| &table.rows).any(|row| !seen.insert(row.name.clone()));
+    let stems: HashSet<_> = paths.iter().map(|path| path.file_stem()).collect();
+    let mut together = Table::default();
+    for (table, path) in tables.iter_mut().zip(paths) {
+        if repeated {
+            let file = if stems.len() == paths.len() { path.file_stem() } else { Some(path.as_os_str()) };
+            let file = file.unwrap_or_default().to_string_lossy();
+            table.rows.iter_mut().for_each(|row| row.name = format!("{file} {}", row.name));
+        }
+        together.append(std::mem::take(table));
+    }
+    let mut order = together.number_keys.clone();
+    sort_number_keys(&mut order);
+    together.order_numbers(&order);
+    Ok(together)
+}
+
+/// Whether a study has imported tables.
+pub(crate) fn exist(study: &StudyDirectory) -> bool {
+    !paths(study).is_empty()
 }
 
 /// Adds a table to a study under a name; gives the file.
@@ -50,16 +81,8 @@ pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existin
 /// The imported tables of a study, in the order of their names, which their rows have as their source; and what is wrong
 /// with those that cannot be read.
 pub fn read_all(study: &StudyDirectory) -> (Vec<Table>, Vec<String>) {
-    // Without the directory nothing was imported.
-    let entries = fs::read_dir(study.imported()).into_iter().flatten().flatten();
-    let is_table = |path: &PathBuf| {
-        path.extension().is_some_and(|ending| ending == "csv")
-            && !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_table).collect();
-    paths.sort();
     let (mut tables, mut warnings) = (Vec::new(), Vec::new());
-    for path in paths {
+    for path in paths(study) {
         match read(&path) {
             Ok(mut table) => {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -70,6 +93,19 @@ pub fn read_all(study: &StudyDirectory) -> (Vec<Table>, Vec<String>) {
         }
     }
     (tables, warnings)
+}
+
+/// The files of the imported tables, in the order of their names.
+fn paths(study: &StudyDirectory) -> Vec<PathBuf> {
+    // Without the directory nothing was imported.
+    let entries = fs::read_dir(study.imported()).into_iter().flatten().flatten();
+    let is_table = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "csv")
+            && !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_table).collect();
+    paths.sort();
+    paths
 }
 
 /// Decides what unknown columns are by what is in them: numbers, or settings.
@@ -84,9 +120,12 @@ fn settle(meanings: Vec<Meaning>, records: &[StringRecord]) -> Vec<Meaning> {
         Meaning::Own(_)
         | Meaning::HyperParameter
         | Meaning::Setting(_)
+        | Meaning::MethodSetting { .. }
+        | Meaning::Ratio { .. }
         | Meaning::Number(_)
         | Meaning::Deviation(_)
-        | Meaning::Median(_) => meaning,
+        | Meaning::Median(_)
+        | Meaning::Ignored => meaning,
     });
     settled.collect()
 }
@@ -103,14 +142,15 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn read(file: File) -> Result<Self, ImportError> {
+    fn read(file: fs::File) -> Result<Self, ImportError> {
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(file);
         let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
         if names.is_empty() {
             return Err(ImportError::Empty);
         }
         let meanings = meanings(&names)?;
-        let records = reader.records().collect::<Result<Vec<StringRecord>, _>>()?;
+        let records = reader.records().map(|record| Ok(without_quotes(record?)));
+        let records = records.collect::<Result<Vec<StringRecord>, csv::Error>>()?;
         if records.is_empty() {
             return Err(ImportError::NoRows);
         }
@@ -124,11 +164,15 @@ impl Sheet {
             match meaning {
                 Meaning::Number(key) => number_keys.push(key.clone()),
                 Meaning::Setting(key) => drop(setting_keys.insert(key.clone())),
+                Meaning::MethodSetting { key, .. } | Meaning::Ratio { key, .. } => {
+                    setting_keys.insert((*key).to_owned());
+                }
                 Meaning::Own(_)
                 | Meaning::HyperParameter
                 | Meaning::Deviation(_)
                 | Meaning::Median(_)
-                | Meaning::Unknown(_) => {}
+                | Meaning::Unknown(_)
+                | Meaning::Ignored => {}
             }
         }
         if let Some(method) = self.column(&Meaning::Own("method"))
@@ -159,7 +203,13 @@ impl Sheet {
             return Err(ImportError::NoMethod { line: line(record) });
         };
         let data = own("data").map_or_else(|| "unknown".to_owned(), data_name);
-        let name = own("name").map_or_else(|| format!("line {}", line(record)), str::to_owned);
+        let name = match (own("name"), self.column(&Meaning::Own("name"))) {
+            (Some(number), Some(column)) if self.names[column].trim() == MODEL_NUMBER => {
+                format!("model {number}")
+            }
+            (Some(name), _) => name.to_owned(),
+            (None, _) => format!("line {}", line(record)),
+        };
         let mut row = Row {
             hash: own("hash").map(str::to_owned),
             step: self.whole(record, "step")?,
@@ -196,10 +246,25 @@ impl Sheet {
                     row.settings[place(&table.setting_keys, key)] = setting(&record[column]);
                     continue;
                 }
-                Meaning::Own(_) | Meaning::Unknown(_) => continue,
+                Meaning::MethodSetting { key, .. } => {
+                    // The same key of another method is empty in this row.
+                    if let Some(value) = setting(&record[column]) {
+                        row.settings[place(&table.setting_keys, key)] = Some(value);
+                    }
+                    continue;
+                }
+                Meaning::Own(_) | Meaning::Ratio { .. } | Meaning::Unknown(_) | Meaning::Ignored => continue,
             };
             let Some(place) = table.number_keys.iter().position(|known| known == key) else { continue };
             into[place] = self.number(record, column)?.unwrap_or(f64::NAN);
+        }
+        for (column, meaning) in self.meanings.iter().enumerate() {
+            let Meaning::Ratio { key, of } = meaning else { continue };
+            let base = table.setting_keys.iter().position(|known| known == of);
+            let base = base.and_then(|place| row.settings[place].as_ref()).and_then(Value::as_f64);
+            if let (Some(ratio), Some(base)) = (self.number(record, column)?, base) {
+                row.settings[place(&table.setting_keys, key)] = Some(Value::from(ratio * base));
+            }
         }
         row.spread = runs.is_some().then_some(spread);
         Ok(row)
@@ -244,6 +309,19 @@ impl Sheet {
             expected,
         }
     }
+}
+
+/// Words that are quoted within their fields, as `'cars3d'`, without their quotes.
+fn without_quotes(record: StringRecord) -> StringRecord {
+    let inner =
+        |field: &str| field.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).map(str::to_owned);
+    if record.iter().all(|field| inner(field).is_none()) {
+        return record;
+    }
+    let mut plain: StringRecord =
+        record.iter().map(|field| inner(field).unwrap_or_else(|| field.to_owned())).collect();
+    plain.set_position(record.position().cloned());
+    plain
 }
 
 fn line(record: &StringRecord) -> u64 {

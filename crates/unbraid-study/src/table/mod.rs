@@ -119,6 +119,18 @@ impl Table {
         self.select(|row| row.source.is_none() && row.is_finished_run())
     }
 
+    /// Whether rows come from elsewhere only.
+    pub fn is_imported_only(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.source.is_some())
+    }
+
+    /// The runs that figures show: the study's own finished ones or, where all rows come from elsewhere, the single runs
+    /// among these.
+    pub fn shown_runs(&self) -> Vec<usize> {
+        let imported = self.is_imported_only();
+        self.select(|row| (imported || row.source.is_none()) && row.is_finished_run())
+    }
+
     /// The places of the rows of which `wanted` is true.
     pub fn select(&self, wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
         (0..self.rows.len()).filter(|&row| wanted(&self.rows[row])).collect()
@@ -160,6 +172,20 @@ impl Table {
         for (row, value) in self.rows.iter_mut().zip(values) {
             row.numbers[column] = *value;
         }
+    }
+
+    /// Puts the columns of numbers into this order, which has the same keys.
+    fn order_numbers(&mut self, order: &[String]) {
+        let places: Vec<usize> = order.iter().filter_map(|key| self.number_column(key)).collect();
+        let ordered = |values: &[f64]| places.iter().map(|&place| values[place]).collect::<Vec<f64>>();
+        for row in &mut self.rows {
+            row.numbers = ordered(&row.numbers);
+            if let Some(spread) = &mut row.spread {
+                spread.deviations = ordered(&spread.deviations);
+                spread.medians = ordered(&spread.medians);
+            }
+        }
+        self.number_keys = order.to_vec();
     }
 
     /// Adds the rows of another table, whose columns go under those of the same names.
@@ -224,6 +250,23 @@ mod tests {
             ..Row::named(format!("run of {number}"), "vae", "shapes")
         };
         Table { setting_keys: vec![setting.into()], number_keys: vec![number.into()], rows: vec![row] }
+    }
+
+    #[test]
+    fn text_is_no_formula_for_a_spreadsheet_and_numbers_stay_numbers() {
+        let mut table = table("objective.beta", "mig", -1.5);
+        table.rows[0].name = "=HYPERLINK(1)".to_owned();
+        table.rows[0].method = "@vae".to_owned();
+        let text = |written: fn(&Table, &mut Vec<u8>) -> std::io::Result<()>| {
+            let mut bytes = Vec::new();
+            written(&table, &mut bytes).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let plain = text(|table, out| table.write_csv(out));
+        let quoted = text(|table, out| table.write_spreadsheet_csv(out));
+        assert!(plain.contains(",=HYPERLINK(1),") && plain.contains(",@vae,"), "{plain}");
+        assert_eq!(quoted, plain.replace(",=HYPERLINK(1),", ",'=HYPERLINK(1),").replace(",@vae,", ",'@vae,"),);
+        assert!(quoted.contains(",-1.5"), "{quoted}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Row, Table, imported};
 use crate::analysis::quantities;
 use crate::directory::StudyDirectory;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::manifest::{Entry, Manifest};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -27,12 +27,17 @@ pub struct Results {
 const OWN_PLACES: [&str; 3] = ["method", "data", "seed"];
 
 impl Results {
-    /// Of a study: a row for each run of its manifest, then the tables that were imported.
+    /// Of a study: a row for each run of its manifest, then the tables that were imported. A study that has imported tables
+    /// needs no runs of its own.
     ///
     /// # Errors
-    /// If the study has no manifest, or it is damaged.
+    /// If the study has neither a manifest nor imported tables, or its manifest is damaged.
     pub fn read(study: &StudyDirectory) -> Result<Self> {
-        let mut results = Self::of_runs(study, &study.read_manifest()?);
+        let manifest = match study.read_manifest() {
+            Err(Error::NotPlanned { .. }) if imported::exist(study) => Manifest::default(),
+            other => other?,
+        };
+        let mut results = Self::of_runs(study, &manifest);
         let (tables, warnings) = imported::read_all(study);
         tables.into_iter().for_each(|table| results.table.append(table));
         results.warnings.extend(warnings);

@@ -4,7 +4,7 @@ use super::steps::{Steps, configuration, random_images};
 use unbraid::data::ImageShape;
 
 /// Every method by the keys that select it; the first is what the others are compared with.
-const METHODS: [&[&str]; 16] = [
+const METHODS: [&[&str]; 26] = [
     &["objective={ name = \"beta-vae\", beta = 4 }"],
     &["objective=autoencoder"],
     &["objective=vae"],
@@ -25,6 +25,22 @@ const METHODS: [&[&str]; 16] = [
     &["objective={ name = \"wae-gan\", lambda = 10 }"],
     &["objective=aae"],
     &["objective={ name = \"iwae\", samples = 5 }"],
+    &["objective={ name = \"beta-vae\", beta = 4, samples = 5 }"],
+    &["objective={ name = \"max-entropy\", beta = 4 }"],
+    &["objective={ name = \"decomposition\", alpha = 10, beta = 1, divergence = \"exclusive-kl\" }"],
+    &["objective={ name = \"decomposition\", alpha = 10, beta = 1, divergence = \"sliced-wasserstein\" }"],
+    &[
+        "objective={ name = \"decomposition\", alpha = 1, beta = 1, divergence = { name = \"random-mixture\", divergence = \
+       \"kl\" } }",
+    ],
+    &[
+        "objective={ name = \"decomposition\", alpha = 1, beta = 1, divergence = { name = \"f-divergence\", divergence = \
+       \"kl\" } }",
+    ],
+    &["objective={ name = \"beta-vae\", beta = 4 }", "model.posterior=full-covariance"],
+    &["objective={ name = \"beta-vae\", beta = 4 }", "model.posterior=iaf"],
+    &["objective=avb", "model.posterior=implicit"],
+    &["objective={ name = \"avb\", adaptive_contrast = true }", "model.posterior=implicit"],
 ];
 
 /// Those whose estimators compare all images of a batch with each other, which grows with its square.
@@ -36,6 +52,24 @@ pub(crate) fn bench(rounds: usize) -> Result<(), String> {
     compare(rounds, 400, |name| PAIRWISE.contains(&name))
 }
 
+/// What tells a configuration from the others of its method.
+fn variant(keys: &[&str], posterior: &str) -> String {
+    let words = [
+        "mws",
+        "samples = 5",
+        "exclusive-kl",
+        "sliced-wasserstein",
+        "random-mixture",
+        "f-divergence",
+        "adaptive",
+    ];
+    let word = words.into_iter().find(|word| keys[0].contains(word) && !keys[0].contains("iwae"));
+    match word.or(Some(posterior).filter(|posterior| *posterior != "diagonal")) {
+        Some(word) => format!(" ({word})"),
+        None => String::new(),
+    }
+}
+
 /// Times the methods that are wanted, round by round in turn.
 fn compare(rounds: usize, batch: usize, wanted: impl Fn(&str) -> bool) -> Result<(), String> {
     let images = random_images(ImageShape::new(64, 64, 1));
@@ -44,18 +78,17 @@ fn compare(rounds: usize, batch: usize, wanted: impl Fn(&str) -> bool) -> Result
     for keys in METHODS {
         let config = configuration(&[keys, &[batch_size.as_str()]].concat())?;
         if wanted(config.objective.name()) {
-            let estimator = if keys[0].contains("mws") { " (mws)" } else { "" };
-            let name = format!("{}{estimator}", config.objective.name());
+            let name = format!("{}{}", config.objective.name(), variant(keys, config.model.posterior.name()));
             all.push((name, Steps::new(&config, &images, 2)?));
         }
     }
     for _ in 0..rounds {
         all.iter_mut().try_for_each(|(_, steps)| steps.round())?;
     }
-    println!("{:<20}{:>14}{:>14}", format!("batch {batch}"), "ms a step", "of beta-vae");
+    println!("{:<36}{:>14}{:>14}", format!("batch {batch}"), "ms a step", "of beta-vae");
     let first = all[0].1.milliseconds();
     for (name, steps) in &all {
-        println!("{name:<20}{:>14.1}{:>13.2}x", steps.milliseconds(), steps.milliseconds() / first);
+        println!("{name:<36}{:>14.1}{:>13.2}x", steps.milliseconds(), steps.milliseconds() / first);
     }
     println!();
     Ok(())

@@ -1,8 +1,8 @@
-//! Numbers that cannot be right are refused before any work starts.
+//! Checks of a configuration: impossible values are refused before any work starts.
 
 use super::{
-    ArchitectureConfig, Config, LatentsConfig, Learned, LikelihoodConfig, ObjectiveConfig, OptimizerConfig,
-    Output, PriorConfig, Scale,
+    ArchitectureConfig, Config, LatentsConfig, Learned, LikelihoodConfig, OptimizerConfig, Output,
+    PosteriorConfig, PosteriorNeed, PriorConfig, Scale,
 };
 use crate::error::{Error, Result};
 use unbraid_data::DataSet;
@@ -12,14 +12,15 @@ impl Config {
     /// Checks every value that can be judged without the data.
     ///
     /// # Errors
-    /// On the first value that cannot be right, by its key.
+    /// On the first impossible value, by its key.
     pub fn check(&self) -> Result {
         self.check_model()?;
-        self.check_pca()?;
+        self.check_posterior()?;
+        self.check_closed_form()?;
         self.check_optimizer()?;
         self.check_training()?;
         self.objective.check(&self.model.prior, self.training.batch_size)?;
-        self.check_evaluation()
+        self.evaluation.check()
     }
 
     /// Checks what depends on the data.
@@ -28,19 +29,19 @@ impl Config {
     /// If a batch is larger than the data, or a metric needs factors that the data does not have.
     pub fn check_against(&self, data: &dyn DataSet) -> Result {
         let batch = self.training.batch_size;
-        if batch > data.len() {
-            return Err(Error::value(
-                "training.batch_size",
-                batch,
-                format!("at most {}, the number of images of `{}`", data.len(), data.name()),
-            ));
+        let held_out = self.training.held_out(data.len());
+        let left = data.len() - held_out;
+        if batch > left {
+            let but = if held_out == 0 { "" } else { " that are not held out" };
+            let expected = format!("at most {left}, the number of images of `{}`{but}", data.name());
+            return Err(Error::value("training.batch_size", batch, expected));
         }
-        // Better now than after a night of training.
+        // Fail now rather than after a night of training.
         let has_factors = data.factors().is_some_and(|space| !space.latent().is_empty());
         let names = &self.evaluation.metrics;
         let needy = |name: &&String| registry::find(name).is_ok_and(|metric| metric.needs.factors);
         if let Some(name) = names.iter().find(needy).filter(|_| !has_factors) {
-            let expected = format!("metrics without factors, since `{}` has none", data.name());
+            let expected = format!("metrics that need no factors, since `{}` has none", data.name());
             return Err(Error::value("evaluation.metrics", name, expected));
         }
         Ok(())
@@ -59,17 +60,12 @@ impl Config {
         model.prior.check(model.latents.continuous)?;
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
-                for (key, widths) in [("encoder", encoder), ("decoder", decoder)] {
-                    if widths.is_empty() || widths.contains(&0) {
-                        let key = format!("model.architecture.{key}");
-                        let found = format!("{widths:?}");
-                        return Err(Error::value(key, found, "one width or more, each at least 1"));
-                    }
-                }
+                check_widths("model.architecture.encoder", encoder)?;
+                check_widths("model.architecture.decoder", decoder)?;
             }
             ArchitectureConfig::Burgess { channels, hidden } => {
-                at_least_one("model.architecture.channels", *channels as u64)?;
-                at_least_one("model.architecture.hidden", *hidden as u64)?;
+                size("model.architecture.channels", *channels)?;
+                size("model.architecture.hidden", *hidden)?;
             }
             ArchitectureConfig::Conv {}
             | ArchitectureConfig::Dlib {}
@@ -90,11 +86,62 @@ impl Config {
         }
     }
 
-    /// Principal components are a model of their own, which only a linear network with Gaussian noise can be.
-    fn check_pca(&self) -> Result {
-        let ObjectiveConfig::Pca { images } = &self.objective else { return Ok(()) };
+    /// Refuses a posterior with which the objective is not defined.
+    fn check_posterior(&self) -> Result {
+        let posterior = &self.model.posterior;
+        let key = "model.posterior";
+        if !posterior.is_diagonal() && self.model.latents.continuous == 0 {
+            let expected = "diagonal, since there are no continuous units";
+            return Err(Error::value(key, posterior.name(), expected));
+        }
+        match posterior {
+            PosteriorConfig::Diagonal {} | PosteriorConfig::FullCovariance {} => {}
+            PosteriorConfig::Iaf { steps, hidden, context } => {
+                layer_count("model.posterior.steps", *steps)?;
+                size("model.posterior.context", *context)?;
+                check_widths("model.posterior.hidden", hidden)?;
+            }
+            PosteriorConfig::Implicit { noise, hidden } => {
+                size("model.posterior.noise", *noise)?;
+                check_widths("model.posterior.hidden", hidden)?;
+            }
+        }
+        let (need, term) = self.objective.posterior_need();
+        if need <= posterior.provides() {
+            return Ok(());
+        }
+        let expected = match need {
+            PosteriorNeed::Samples => return Ok(()),
+            PosteriorNeed::Density => "diagonal, full-covariance or iaf",
+            PosteriorNeed::Gaussian => "diagonal or full-covariance",
+            PosteriorNeed::DiagonalGaussian => "diagonal",
+        };
+        let objective = self.objective.name();
+        let reason = match (term, need) {
+            (None, PosteriorNeed::Gaussian) => format!("`{objective}` decodes its mean"),
+            (None, _) => format!("`{objective}` is defined for no other"),
+            (Some(term), PosteriorNeed::Density) => {
+                format!("the term `{term}` of `{objective}` needs its density")
+            }
+            (Some(term), PosteriorNeed::Gaussian) => {
+                format!("the term `{term}` of `{objective}` needs its exact moments")
+            }
+            (Some(term), _) => {
+                format!("the term `{term}` of `{objective}` needs the density of independent Gaussians")
+            }
+        };
+        Err(Error::value(key, posterior.name(), format!("{expected}, since {reason}")))
+    }
+
+    /// `pca` and `ica` are fitted by linear algebra; only a linear network with a Gaussian likelihood can represent the
+    /// result.
+    fn check_closed_form(&self) -> Result {
+        if self.objective.closed_form().is_none() {
+            return Ok(());
+        }
+        let name = self.objective.name();
         let refuse = |key: &str, found: &str, expected: &str| {
-            Err(Error::value(key, found, format!("{expected}, since the objective is `pca`")))
+            Err(Error::value(key, found, format!("{expected}, since the objective is `{name}`")))
         };
         let model = &self.model;
         if model.architecture != (ArchitectureConfig::Linear {}) {
@@ -103,26 +150,25 @@ impl Config {
         let scale = Scale::Learned(Learned::Learned);
         if model.likelihood != (LikelihoodConfig::Gaussian { scale, output: Output::Linear }) {
             let expected = "{ name = \"gaussian\", scale = \"learned\", output = \"linear\" }";
-            return refuse("model.likelihood", "another one", expected);
+            let found = toml::Value::try_from(&model.likelihood)
+                .map_or_else(|error| error.to_string(), |value| value.to_string());
+            return refuse("model.likelihood", &found, expected);
         }
         if model.prior != (PriorConfig::StandardNormal {}) {
             return refuse("model.prior", model.prior.name(), "standard-normal");
         }
-        if !model.latents.categorical.is_empty() {
-            return refuse("model.latents.categorical", "categorical units", "[]");
-        }
         if self.training.steps != Some(1) {
             let found = self.training.steps.map_or_else(|| "nothing".to_owned(), |steps| steps.to_string());
-            return refuse("training.steps", &found, "1: the fit is one step");
+            return refuse("training.steps", &found, "1");
         }
-        images.map_or(Ok(()), |images| at_least_one("objective.images", images as u64))
+        Ok(())
     }
 
     fn check_optimizer(&self) -> Result {
         Self::check_adam("optimizer", &self.optimizer)
     }
 
-    /// Checks an Adam by the key of its table.
+    /// Checks the settings of an Adam optimiser; `table` is their key.
     pub(super) fn check_adam(table: &str, optimizer: &OptimizerConfig) -> Result {
         let key = |name: &str| format!("{table}.{name}");
         positive(&key("learning_rate"), optimizer.learning_rate)?;
@@ -137,7 +183,7 @@ impl Config {
 
     fn check_training(&self) -> Result {
         let training = &self.training;
-        at_least_one("training.batch_size", training.batch_size as u64)?;
+        size("training.batch_size", training.batch_size)?;
         match (training.steps, training.epochs) {
             (Some(steps), None) => at_least_one("training.steps", steps)?,
             (None, Some(epochs)) => at_least_one("training.epochs", epochs)?,
@@ -149,15 +195,8 @@ impl Config {
             }
         }
         at_least_one("training.log_every", training.log_every)?;
-        at_least_one("training.checkpoint_every", training.checkpoint_every)
-    }
-
-    fn check_evaluation(&self) -> Result {
-        for name in &self.evaluation.metrics {
-            registry::find(name)
-                .map_err(|error| Error::ConfigShape { message: format!("evaluation.metrics: {error}") })?;
-        }
-        Ok(())
+        at_least_one("training.checkpoint_every", training.checkpoint_every)?;
+        training.check_validation()
     }
 }
 
@@ -171,6 +210,14 @@ fn check_latents(latents: &LatentsConfig) -> Result {
         let key = "model.latents.categorical";
         return Err(Error::value(key, classes, "at least 2 classes for each unit"));
     }
+    if *continuous > 0 {
+        size("model.latents.continuous", *continuous)?;
+    }
+    categorical.iter().try_for_each(|classes| size("model.latents.categorical", *classes))?;
+    if categorical.len() > MOST_LAYERS {
+        let found = format!("{} units", categorical.len());
+        return Err(Error::value("model.latents.categorical", found, format!("at most {MOST_LAYERS}")));
+    }
     match temperature {
         Some(temperature) if categorical.is_empty() => {
             let expected = "nothing, since there are no categorical units";
@@ -181,13 +228,50 @@ fn check_latents(latents: &LatentsConfig) -> Result {
     }
 }
 
+fn check_widths(key: &str, widths: &[usize]) -> Result {
+    if widths.is_empty() || widths.contains(&0) {
+        return Err(Error::value(key, format!("{widths:?}"), "one width or more, each at least 1"));
+    }
+    layer_count(key, widths.len())?;
+    widths.iter().try_for_each(|width| size(key, *width))
+}
+
 pub(super) fn at_least_one(key: &str, value: u64) -> Result {
     if value == 0 { Err(Error::value(key, value, "at least 1")) } else { Ok(()) }
+}
+
+/// No width, number of channels, units, classes, samples or images of a batch is larger: products of a few of them are then
+/// far from overflow, and memory is checked before anything of the size is made.
+const LARGEST_SIZE: usize = 1 << 24;
+
+/// Checks a number that something is allocated by.
+pub(super) fn size(key: &str, value: usize) -> Result {
+    at_least_one(key, value as u64)?;
+    if value <= LARGEST_SIZE {
+        return Ok(());
+    }
+    Err(Error::value(key, value, format!("at most {LARGEST_SIZE}")))
+}
+
+/// Deeper than any network of fully connected layers, and more than there are categorical units, each of which has a layer.
+const MOST_LAYERS: usize = 1000;
+
+/// Checks a number of layers.
+pub(super) fn layer_count(key: &str, value: usize) -> Result {
+    at_least_one(key, value as u64)?;
+    if value <= MOST_LAYERS {
+        return Ok(());
+    }
+    Err(Error::value(key, format!("{value} layers"), format!("at most {MOST_LAYERS}")))
 }
 
 pub(super) fn positive(key: &str, value: f64) -> Result {
     let fits = value > 0.0 && value.is_finite();
     if fits { Ok(()) } else { Err(Error::value(key, value, "a finite number above 0")) }
+}
+
+pub(super) fn finite(key: &str, value: f64) -> Result {
+    if value.is_finite() { Ok(()) } else { Err(Error::value(key, value, "a finite number")) }
 }
 
 pub(super) fn not_negative(key: &str, value: f64) -> Result {
@@ -205,44 +289,107 @@ mod tests {
             let assignments = vec![format!("evaluation.metrics={names}")];
             Source { assignments, ..Source::default() }.resolve()
         };
-        let error = set("[\"mig\", \"dcii\"]").unwrap_err().to_string();
-        assert!(error.contains("evaluation.metrics: unknown metric `dcii`"), "{error}");
-        assert!(error.contains("did you mean `dci`?"), "{error}");
+        assert_eq!(
+            set("[\"mig\", \"dcii\"]").unwrap_err().to_string(),
+            "configuration: evaluation.metrics: unknown metric `dcii`\nhint: did you mean `dci`?"
+        );
         let config = set("[\"mig\", \"dci\"]").unwrap();
         assert_eq!(config.evaluation.metrics, ["mig", "dci"]);
-        // Another choice of scores is no other run.
+        // Other metrics do not make it a different run.
         assert_eq!(config.fingerprint(), Source::default().resolve().unwrap().fingerprint());
         assert_eq!(Source::parse(&config.to_toml(), "text").unwrap(), config);
     }
 
     #[test]
     fn every_impossible_number_is_refused_by_its_key() {
-        for (assignment, key) in [
-            ("objective.beta=-1", "objective.beta"),
-            ("objective.beta=nan", "objective.beta"),
-            ("objective.beta=inf", "objective.beta"),
-            ("model.latents.continuous=0", "model.latents.continuous"),
-            ("model.latents.categorical=[10, 1]", "model.latents.categorical"),
-            ("model.latents.temperature=0.5", "model.latents.temperature"),
-            ("model.latents={ categorical = [2], temperature = 0 }", "model.latents.temperature"),
-            ("model.likelihood={ name = \"gaussian\", scale = 0 }", "model.likelihood.scale"),
-            ("model.architecture={ name = \"mlp\", encoder = [], decoder = [3] }", "encoder"),
-            ("model.architecture={ name = \"mlp\", encoder = [3], decoder = [0] }", "decoder"),
-            ("optimizer.learning_rate=0", "optimizer.learning_rate"),
-            ("optimizer.learning_rate=-1e-4", "optimizer.learning_rate"),
-            ("optimizer.beta1=1", "optimizer.beta1"),
-            ("optimizer.beta2=-0.1", "optimizer.beta2"),
-            ("optimizer.epsilon=-1", "optimizer.epsilon"),
-            ("optimizer.gradient_clip=0", "optimizer.gradient_clip"),
-            ("training.batch_size=0", "training.batch_size"),
-            ("training.steps=0", "training.steps"),
-            ("training.epochs=0", "training.epochs"),
-            ("training.log_every=0", "training.log_every"),
-            ("training.checkpoint_every=0", "training.checkpoint_every"),
+        for (assignment, message) in [
+            ("objective.beta=-1", "objective.beta: found -1, expected a finite number, 0 or more"),
+            ("objective.beta=nan", "objective.beta: found NaN, expected a finite number, 0 or more"),
+            ("objective.beta=inf", "objective.beta: found inf, expected a finite number, 0 or more"),
+            (
+                "model.latents.continuous=0",
+                "model.latents.continuous: found 0, expected at least 1, or a unit in model.latents.categorical",
+            ),
+            (
+                "model.latents.categorical=[10, 1]",
+                "model.latents.categorical: found 1, expected at least 2 classes for each unit",
+            ),
+            (
+                "model.latents.temperature=0.5",
+                "model.latents.temperature: found 0.5, expected nothing, since there are no categorical units",
+            ),
+            (
+                "model.latents={ categorical = [2], temperature = 0 }",
+                "model.latents.temperature: found 0, expected a finite number above 0",
+            ),
+            (
+                "model.likelihood={ name = \"gaussian\", scale = 0 }",
+                "model.likelihood.scale: found 0, expected a finite number above 0",
+            ),
+            (
+                "model.architecture={ name = \"mlp\", encoder = [], decoder = [3] }",
+                "model.architecture.encoder: found [], expected one width or more, each at least 1",
+            ),
+            (
+                "model.architecture={ name = \"mlp\", encoder = [3], decoder = [0] }",
+                "model.architecture.decoder: found [0], expected one width or more, each at least 1",
+            ),
+            (
+                "optimizer.learning_rate=0",
+                "optimizer.learning_rate: found 0, expected a finite number above 0",
+            ),
+            (
+                "optimizer.learning_rate=-1e-4",
+                "optimizer.learning_rate: found -0.0001, expected a finite number above 0",
+            ),
+            ("optimizer.beta1=1", "optimizer.beta1: found 1, expected a number from 0 to below 1"),
+            ("optimizer.beta2=-0.1", "optimizer.beta2: found -0.1, expected a number from 0 to below 1"),
+            ("optimizer.epsilon=-1", "optimizer.epsilon: found -1, expected a finite number, 0 or more"),
+            (
+                "optimizer.gradient_clip=0",
+                "optimizer.gradient_clip: found 0, expected a finite number above 0",
+            ),
+            ("training.batch_size=0", "training.batch_size: found 0, expected at least 1"),
+            (
+                "model.latents.continuous=9223372036854775807",
+                "model.latents.continuous: found 9223372036854775807, expected at most 16777216",
+            ),
+            (
+                "model.latents={ categorical = [16777217] }",
+                "model.latents.categorical: found 16777217, expected at most 16777216",
+            ),
+            (
+                "model.architecture={ name = \"burgess\", channels = 4611686018427387904 }",
+                "model.architecture.channels: found 4611686018427387904, expected at most 16777216",
+            ),
+            (
+                "model.architecture={ name = \"burgess\", hidden = 9000000000000 }",
+                "model.architecture.hidden: found 9000000000000, expected at most 16777216",
+            ),
+            (
+                "model.architecture={ name = \"mlp\", encoder = [1000000000000], decoder = [3] }",
+                "model.architecture.encoder: found 1000000000000, expected at most 16777216",
+            ),
+            (
+                "objective={ name = \"factor-vae\", gamma = 1, discriminator = { layers = 1001 } }",
+                "objective.discriminator.layers: found 1001 layers, expected at most 1000",
+            ),
+            (
+                "objective={ name = \"iwae\", samples = 9223372036854775807 }",
+                "objective.samples: found 9223372036854775807, expected at most 16777216",
+            ),
+            (
+                "training.batch_size=9223372036854775807",
+                "training.batch_size: found 9223372036854775807, expected at most 16777216",
+            ),
+            ("training.steps=0", "training.steps: found 0, expected at least 1"),
+            ("training.epochs=0", "training.epochs: found 0, expected at least 1"),
+            ("training.log_every=0", "training.log_every: found 0, expected at least 1"),
+            ("training.checkpoint_every=0", "training.checkpoint_every: found 0, expected at least 1"),
         ] {
             let source = Source { assignments: vec![assignment.to_owned()], ..Source::default() };
             let error = source.resolve().expect_err(assignment).to_string();
-            assert!(error.contains(key) && error.contains("expected"), "{assignment}: {error}");
+            assert_eq!(error, format!("configuration: {message}"), "{assignment}");
         }
     }
 }

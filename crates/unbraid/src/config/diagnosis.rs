@@ -1,47 +1,95 @@
-//! What is wrong with a configuration that has the wrong shape, more precisely than its first error says.
+//! A precise diagnosis of a configuration that cannot be deserialised.
 
 use super::Config;
-use super::suggestion::{explain, place_of};
+use super::suggestion::{place_of, with_suggestion};
 use crate::error::Result;
 use toml::{Table, Value};
 
-/// Why these merged layers are no configuration, in words that name the whole key.
+/// Why these merged layers are not a configuration, with the full key.
 ///
-/// An enumeration that is read by its `name` is buffered, and errors inside it know the table but not the key.
+/// serde buffers enums that are tagged by `name`, so that errors inside them name the table but not the key.
 pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
-    let message = explain(error);
+    let message = with_suggestion(error.message());
     let Some(place) = place_of(error) else { return message };
-    if error.message().starts_with("unknown field") {
-        return match method(merged).filter(|_| place == "objective") {
-            Some(name) => {
-                format!("{message}\nhint: the method is `{name}`; objective.name=... chooses another")
-            }
-            None => message,
+    let Some(table) = table_at(merged, &place) else { return format!("{place}: {message}") };
+    // The unknown or missing key or word, if the error is about one.
+    let word = error.message().split('`').nth(1).unwrap_or_default();
+    let is = |kind: &str| error.message().starts_with(kind);
+    if is("unknown field") {
+        return match sub_table_with(table, word).filter(|_| !table.contains_key(word)) {
+            Some(key) => format!("{place}.{key}: {message}"),
+            None => format!("{place}: {message}{}", method_hint(table, &place)),
         };
     }
-    // Whatever is not about a key or a word that should or should not be there is about a value.
-    let is_of_value = !["unknown", "missing"].iter().any(|kind| error.message().starts_with(kind));
-    match culprit(merged, &place, &error.to_string()).filter(|_| is_of_value) {
-        Some(key) => message.replacen(&place, &format!("{place}.{key}"), 1),
-        None => message,
+    let key = if is("unknown variant") {
+        key_of_word(table, word)
+    } else if is("missing field") {
+        sub_table_without(merged, &place, word, error)
+    } else {
+        culprit(merged, &place, error)
+    };
+    let Some(key) = key else { return format!("{place}: {message}") };
+    let found = table.get(&key).filter(|_| message.starts_with("expected "));
+    let found = found.map(|value| format!("found {value}, ")).unwrap_or_default();
+    format!("{place}.{key}: {found}{message}")
+}
+
+fn method_hint(table: &Table, place: &str) -> String {
+    match table.get("name").and_then(Value::as_str).filter(|_| place == "objective") {
+        Some(name) => format!("\nhint: the method is `{name}`; objective.name=... chooses another"),
+        None => String::new(),
     }
 }
 
-fn method(merged: &Table) -> Option<&str> {
-    merged.get("objective")?.get("name")?.as_str()
+/// The key of a table inside of `table` that has the key `word`.
+fn sub_table_with(table: &Table, word: &str) -> Option<String> {
+    let has_word = |value: &Value| value.as_table().is_some_and(|inner| inner.contains_key(word));
+    table.iter().find(|(_, value)| has_word(value)).map(|(key, _)| key.clone())
 }
 
-/// The key of the table at `place` without which there would be another error, or none.
-fn culprit(merged: &Table, place: &str, error: &str) -> Option<String> {
-    let keys: Vec<String> = table_at(&mut merged.clone(), place)?.keys().cloned().collect();
-    keys.into_iter().find(|key| {
-        let mut without = merged.clone();
-        table_at(&mut without, place).and_then(|table| table.remove(key));
-        let result: Result<Config, _> = Value::Table(without).try_into();
-        result.err().is_none_or(|other| other.to_string() != error)
+/// The key whose value is `word`, or a table of that name.
+fn key_of_word(table: &Table, word: &str) -> Option<String> {
+    table.iter().find_map(|(key, value)| match value {
+        Value::String(text) if text == word => Some(key.clone()),
+        Value::Table(inner) => key_of_word(inner, word).map(|rest| format!("{key}.{rest}")),
+        _ => None,
     })
 }
 
-fn table_at<'a>(table: &'a mut Table, place: &str) -> Option<&'a mut Table> {
-    place.split('.').try_fold(table, |table, key| table.get_mut(key)?.as_table_mut())
+/// The key of a table inside of the one at `place` that lacks the key `word`: with it, there is another error or none.
+fn sub_table_without(merged: &Table, place: &str, word: &str, error: &toml::de::Error) -> Option<String> {
+    let mut keys = table_at(merged, place)?.iter().filter(|(_, value)| value.is_table()).map(|(key, _)| key);
+    let completes = |key: &str| {
+        changes(merged, &format!("{place}.{key}"), error, |table| {
+            table.insert(word.to_owned(), Value::Integer(0));
+        })
+    };
+    keys.find(|key| completes(key)).cloned()
+}
+
+/// The first key of the table at `place` whose removal changes or removes the error. The `name` comes last, since
+/// without it there is always another error.
+fn culprit(merged: &Table, place: &str, error: &toml::de::Error) -> Option<String> {
+    let mut keys: Vec<String> = table_at(merged, place)?.keys().cloned().collect();
+    keys.sort_by_key(|key| key == "name");
+    keys.into_iter().find(|key| {
+        changes(merged, place, error, |table| {
+            table.remove(key);
+        })
+    })
+}
+
+/// Whether an edit of the table at `place` changes or removes the error.
+fn changes(merged: &Table, place: &str, error: &toml::de::Error, edit: impl FnOnce(&mut Table)) -> bool {
+    let mut edited = merged.clone();
+    let table = place.split('.').try_fold(&mut edited, |table, key| table.get_mut(key)?.as_table_mut());
+    if let Some(table) = table {
+        edit(table);
+    }
+    let result: Result<Config, _> = Value::Table(edited).try_into();
+    result.err().is_none_or(|other| other.to_string() != error.to_string())
+}
+
+fn table_at<'a>(table: &'a Table, place: &str) -> Option<&'a Table> {
+    place.split('.').try_fold(table, |table, key| table.get(key)?.as_table())
 }

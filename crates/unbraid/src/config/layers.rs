@@ -1,4 +1,4 @@
-//! Putting a configuration together from its layers.
+//! Merging the layers of a configuration.
 
 use super::diagnosis::diagnose;
 use super::{Config, Preset};
@@ -8,65 +8,74 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 use unbraid_data::DataSpec;
 use unbraid_data::OptionValue;
+use unbraid_data::files::{LONGEST_TEXT, read_text};
+use unbraid_data::registry;
 
-/// What a configuration will be, while layers are put on each other. Layers are read once and may be resolved often, as
-/// a study of thousands of runs does.
+/// A configuration in the making, to which layers are added. Layers are read once and may be resolved many times, for
+/// example by a study of thousands of runs.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     merged: Table,
-    /// Relative paths start here; in the working directory if it is absent.
+    /// The base of relative paths; the working directory if absent.
     directory: Option<PathBuf>,
 }
 
-/// Tables that say what they are by `name`. A bare word stands for a table with only that, and a layer that gives
-/// another name replaces the whole table: the options of one objective mean nothing to the next.
-const COMPONENTS: [&[&str]; 6] = [
+/// Tables whose type is given by `name`. A bare word stands for a table with only a name, and a layer that gives
+/// another name replaces the whole table, since the options of one objective mean nothing to another.
+const COMPONENTS: [&[&str]; 7] = [
     &["data"],
     &["objective"],
     &["objective", "divergence"],
     &["model", "architecture"],
     &["model", "likelihood"],
     &["model", "prior"],
+    &["model", "posterior"],
 ];
+
+/// The list of a composed objective, whose tables are known by their names.
+const TERMS: [&str; 2] = ["objective", "terms"];
 
 impl Layers {
     /// A preset.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// If there is no preset of that name.
     pub fn of_preset(name: &str) -> Result<Self> {
         Self::of_text(Preset::find(name)?.toml, name)
     }
 
-    /// A configuration file.
+    /// A configuration file. Relative paths in it start in its own directory.
     ///
     /// # Errors
     /// If it cannot be read, or is not TOML.
     pub fn of_file(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(Error::io(path, "read the configuration"))?;
-        Self::of_text(&text, &path.display().to_string())
+        let text = read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read the configuration"))?;
+        let merged = parse(&text, &path.display().to_string())?;
+        Ok(Self::of_table_in(merged, &directory_of(path)))
     }
 
-    /// TOML; `origin` names it in messages.
+    /// A layer from TOML text; `origin` names it in messages.
     ///
     /// # Errors
     /// If it is not TOML.
     pub fn of_text(text: &str, origin: &str) -> Result<Self> {
-        let merged = text.parse().map_err(|error: toml::de::Error| Error::ConfigSyntax {
-            origin: origin.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
-        Ok(Self::of_table(merged))
+        Ok(Self::of_table(parse(text, origin)?))
     }
 
-    /// Values by their dotted keys, as one layer: `objective.beta` with `objective.name` means the beta of that objective,
-    /// in whatever order they come.
+    /// A data set. A relative path starts in the working directory.
+    pub(super) fn of_data(data: &DataSpec) -> Self {
+        let data = Table::try_from(data).expect("a specification holds nothing that TOML cannot say");
+        Self::of_table_in(Table::from_iter([("data".to_owned(), Value::Table(data))]), &working_directory())
+    }
+
+    /// Values by their dotted keys, as one layer. Their order does not matter: `objective.beta` together with
+    /// `objective.name` sets the beta of that objective.
     ///
     /// # Errors
     /// If a key is empty or has an empty part.
     pub fn of_keys<'a>(keys: impl IntoIterator<Item = (&'a str, Value)>) -> Result<Self> {
         let mut keys: Vec<(&str, Value)> = keys.into_iter().collect();
-        // What a table is comes before what it holds: another name empties it.
+        // The name of a table is set before its content, because another name empties the table.
         let is_name = |key: &str| key.rsplit('.').next() == Some("name");
         keys.sort_by_key(|(key, _)| (key.split('.').count(), !is_name(key)));
         let mut layers = Self::default();
@@ -90,17 +99,67 @@ impl Layers {
     }
 
     fn of_table(mut merged: Table) -> Self {
-        expand_words(&mut merged);
+        expand_words(&mut merged, Path::new(""));
         Self { merged, directory: None }
     }
 
-    /// The same with relative paths that start in `directory`, which has to be absolute.
+    /// The same, with relative paths resolved against `directory` at once.
+    fn of_table_in(mut merged: Table, directory: &Path) -> Self {
+        expand_words(&mut merged, directory);
+        Self { merged, directory: None }.with_absolute_paths(directory)
+    }
+
+    /// The same with the paths so far resolved against `directory`, whatever those of further layers mean.
+    fn with_absolute_paths(self, directory: &Path) -> Self {
+        self.with_absolute(std::iter::once("path").chain(registry::PATH_OPTIONS), directory)
+    }
+
+    /// The same for the options that are paths. The path of a data set itself is resolved last, as earlier versions did,
+    /// so that a run of theirs is known again by its configuration.
+    pub(super) fn with_absolute_options(self, directory: &Path) -> Self {
+        self.with_absolute(registry::PATH_OPTIONS.into_iter(), directory)
+    }
+
+    fn with_absolute(mut self, keys: impl Iterator<Item = &'static str>, directory: &Path) -> Self {
+        if let Some(Value::Table(data)) = self.merged.get_mut("data") {
+            for key in keys {
+                if let Some(Value::String(path)) = data.get_mut(key) {
+                    *path = absolute_in(directory, Path::new(path)).display().to_string();
+                }
+            }
+        }
+        self
+    }
+
+    /// The same, with relative paths resolved against `directory`, which must be absolute.
     #[must_use]
     pub fn with_paths_in(self, directory: &Path) -> Self {
         Self { directory: Some(directory.to_owned()), ..self }
     }
 
-    /// Puts a layer on top.
+    /// The same with another data set, whose options are its own.
+    pub(super) fn with_data(mut self, data: &DataSpec) -> Self {
+        self.merged.remove("data");
+        self.put(Self::of_data(data));
+        self
+    }
+
+    /// Whether there is anything under this top-level key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.merged.contains_key(key)
+    }
+
+    /// The data set so far, if there is one.
+    pub(super) fn data(&self) -> Option<DataSpec> {
+        self.merged.get("data")?.clone().try_into().ok()
+    }
+
+    /// The merged table so far.
+    pub(super) fn into_table(self) -> Table {
+        self.merged
+    }
+
+    /// Adds a layer on top.
     pub fn put(&mut self, above: Self) {
         merge(&mut self.merged, above.merged);
     }
@@ -108,7 +167,7 @@ impl Layers {
     /// The checked configuration.
     ///
     /// # Errors
-    /// If a key is unknown, or a value cannot be right.
+    /// If a key is unknown or a value impossible.
     pub fn resolve(self) -> Result<Config> {
         let mut config = Config::deserialize(self.merged.clone())
             .map_err(|error| Error::ConfigShape { message: diagnose(&self.merged, &error) })?;
@@ -117,20 +176,32 @@ impl Layers {
         if !latents.categorical.is_empty() {
             latents.temperature = Some(latents.temperature_or_default());
         }
+        let training = &mut config.training;
+        if training.validation.is_some() {
+            training.validate_every = Some(training.validate_every_or_default());
+        }
         config.check()?;
         Ok(config)
     }
 }
 
-fn expand_words(table: &mut Table) {
+fn parse(text: &str, origin: &str) -> Result<Table> {
+    text.parse().map_err(|error: toml::de::Error| Error::ConfigSyntax {
+        origin: origin.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    })
+}
+
+/// Writes out short forms; a word for a data set may be the name of a folder in `directory`.
+fn expand_words(table: &mut Table, directory: &Path) {
     for path in COMPONENTS {
         let (last, parents) = path.split_last().expect("no path is empty");
         let parent = parents.iter().try_fold(&mut *table, |table, key| table.get_mut(*key)?.as_table_mut());
         if let Some(value) = parent.and_then(|parent| parent.get_mut(*last))
             && let Some(word) = value.as_str()
         {
-            // Data sets have a short form of their own: a path, or `shapes(positions=16)`.
-            let data = if path == ["data"] { word.parse::<DataSpec>().ok() } else { None };
+            // Data sets have a short form: a path, or `shapes(positions=16)`.
+            let data = if path == ["data"] { DataSpec::parse_in(word, directory).ok() } else { None };
             let table = data.and_then(|data| Table::try_from(data).ok());
             *value =
                 Value::Table(table.unwrap_or_else(|| {
@@ -140,8 +211,8 @@ fn expand_words(table: &mut Table) {
     }
 }
 
-fn merge(below: &mut Table, above: Table) {
-    // A run is measured in steps or in epochs; the layer that speaks last decides.
+pub(super) fn merge(below: &mut Table, above: Table) {
+    // The length of a run is given in steps or in epochs; the last layer to give either wins.
     if let (Some(Value::Table(training)), Some(Value::Table(new))) =
         (below.get_mut("training"), above.get("training"))
     {
@@ -161,14 +232,40 @@ fn merge_at(path: &mut Vec<String>, below: &mut Table, above: Table) {
             (Some(Value::Table(old)), Value::Table(new)) if !is_replaced(path, old, &new) => {
                 merge_at(path, old, new);
             }
+            (Some(Value::Array(old)), Value::Table(new)) if *path == TERMS => merge_terms(path, old, new),
             (_, value) => drop(below.insert(key, value)),
         }
         path.pop();
     }
 }
 
+/// Changes single terms of a composed objective by their names, `objective.terms.kl.weight`; a term that is not there yet is
+/// added.
+fn merge_terms(path: &mut Vec<String>, below: &mut Vec<Value>, above: Table) {
+    for (name, value) in above {
+        let is_named = |term: &Value| match term {
+            Value::Table(table) => table.get("name").and_then(Value::as_str) == Some(name.as_str()),
+            other => other.as_str() == Some(name.as_str()),
+        };
+        let place = below.iter().position(is_named).unwrap_or_else(|| {
+            below.push(Value::String(name.clone()));
+            below.len() - 1
+        });
+        let term = &mut below[place];
+        if term.is_str() {
+            *term = Value::Table(Table::from_iter([("name".to_owned(), Value::String(name.clone()))]));
+        }
+        path.push(name);
+        match (term, value) {
+            (Value::Table(old), Value::Table(new)) => merge_at(path, old, new),
+            (term, value) => *term = value,
+        }
+        path.pop();
+    }
+}
+
 fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
-    // A whole schedule is one value: the `start` of an earlier one means nothing to it.
+    // A whole schedule is one value: it does not inherit the `start` of an earlier one.
     if ["from", "to"].iter().all(|key| new.contains_key(*key)) {
         return true;
     }
@@ -178,14 +275,14 @@ fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
     component && (renamed || moved)
 }
 
-/// Whether a `[data]` table names a data set that is made without files, so that a path alone must mean another one. To
-/// one that is read from files, a path is what was missing.
+/// Whether a `[data]` table names a data set that is not read from files, so that a path alone must mean another data
+/// set. For one that is read from files, a path is the part that was missing.
 fn is_made(data: &Table) -> bool {
     let name = data.get("name").and_then(Value::as_str);
-    name.is_some_and(|name| unbraid_data::registry::entry(name).is_ok_and(|entry| entry.path.is_none()))
+    name.is_some_and(|name| registry::entry(name).is_ok_and(|entry| entry.path.is_none()))
 }
 
-/// The configuration has to mean the same from any working directory.
+/// Makes paths absolute: a configuration must mean the same in any working directory.
 fn make_absolute(data: &mut DataSpec, directory: Option<&Path>) {
     let Some(directory) = directory else {
         if let Some(path) = &mut data.path
@@ -198,15 +295,25 @@ fn make_absolute(data: &mut DataSpec, directory: Option<&Path>) {
     if let Some(path) = &mut data.path {
         *path = absolute_in(directory, path);
     }
-    for option in ["picture", "attributes"] {
+    for option in registry::PATH_OPTIONS {
         if let Some(OptionValue::Text(path)) = data.options.get_mut(option) {
             *path = absolute_in(directory, Path::new(path)).display().to_string();
         }
     }
 }
 
-/// A path that starts in `directory`, without the `..` at its beginning: it is part of what identifies a run, and should
-/// not depend on the way there.
+/// The directory of a file, absolute.
+fn directory_of(file: &Path) -> PathBuf {
+    absolute_in(&working_directory(), file.parent().unwrap_or(Path::new("")))
+}
+
+/// The working directory; where there is none any more, relative paths stay as they are.
+pub(super) fn working_directory() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
+/// Resolves a path against `directory` and removes the `..` at its beginning. The path is part of a run's identity and
+/// must not depend on how the study was addressed.
 fn absolute_in(directory: &Path, path: &Path) -> PathBuf {
     let mut absolute = directory.to_owned();
     let mut components = path.components().peekable();
@@ -215,7 +322,7 @@ fn absolute_in(directory: &Path, path: &Path) -> PathBuf {
             absolute.pop();
         }
     }
-    // An absolute path takes the place of all that is before it.
+    // An absolute path replaces everything before it.
     absolute.extend(components);
     absolute
 }
@@ -246,6 +353,49 @@ mod tests {
         for key in ["", "objective.", ".beta", "a..b"] {
             assert!(Layers::of_keys([(key, Value::from(1))]).is_err(), "{key}");
         }
+    }
+
+    #[test]
+    fn paths_in_a_file_start_in_its_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("sub/own.toml");
+        std::fs::create_dir_all(directory.path().join("sub/photos")).unwrap();
+        let data = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            let mut layers = Layers::of_preset("default").unwrap();
+            layers.put(Layers::of_file(&file).unwrap());
+            layers.resolve().unwrap().data
+        };
+        let found = data("[data]\nname = \"folder\"\npath = \"photos\"\nattributes = \"../table.csv\"\n");
+        assert_eq!(found.path.unwrap(), directory.path().join("sub/photos"));
+        let table = directory.path().join("table.csv").display().to_string();
+        assert_eq!(found.options["attributes"], OptionValue::Text(table));
+        assert_eq!(data("data = \"photos\"\n"), DataSpec::at(directory.path().join("sub/photos")));
+        assert_eq!(data("data = \"mnist\"\n"), DataSpec::named("mnist"));
+    }
+
+    #[test]
+    fn terms_of_a_composition_are_changed_by_their_names() {
+        let mut layers = Layers::of_preset("default").unwrap();
+        layers.put(
+            Layers::of_text(
+                "[objective]\nname = \"composed\"\nterms = [\"kl\", { name = \"mmd\", weight = 3 }]",
+                "a",
+            )
+            .unwrap(),
+        );
+        layers.put(keys(&[
+            ("objective.terms.kl.weight", 8.into()),
+            ("objective.terms.mmd.kernel", "rbf".into()),
+        ]));
+        layers.put(keys(&[("objective.terms.moments.weight", 2.into())]));
+        let config = layers.resolve().unwrap();
+        let whole = "{ name = \"composed\", terms = [{ name = \"kl\", weight = 8 }, { name = \"mmd\", weight = 3, kernel = \
+                     \"rbf\" }, { name = \"moments\", weight = 2 }] }";
+        let mut expected = Layers::of_preset("default").unwrap();
+        expected.put(Layers::of_text(&format!("objective = {whole}"), "b").unwrap());
+        assert_eq!(config, expected.resolve().unwrap());
+        assert_eq!(config.values()["objective.terms.kl.weight"], "8.0");
     }
 
     #[test]

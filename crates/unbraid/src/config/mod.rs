@@ -1,11 +1,12 @@
-//! What a run is: data, model, objective, optimiser and length, as TOML. Knows nothing of tensors.
+//! The configuration of a run (data, model, objective, optimiser, length) as TOML. Independent of tensors.
 //!
-//! A configuration is put together from layers, each overriding the one before: a preset or the defaults, a file, and
-//! single keys ([`Source`]). The resolved configuration, written out by [`Config::to_toml`], repeats the run alone.
+//! A configuration is merged from layers, each overriding the one before: a preset or the defaults, a file, and single
+//! keys ([`Source`]). The resolved configuration, written by [`Config::to_toml`], is enough to repeat the run.
 
 mod check;
 mod diagnosis;
 mod discriminator;
+mod evaluation;
 mod layers;
 mod model;
 mod objective;
@@ -15,15 +16,22 @@ mod schedule;
 mod source;
 mod suggestion;
 mod text;
+mod validation;
+mod weight;
 
-pub use discriminator::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss};
+pub use discriminator::{
+    AdversarialKlConfig, ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss,
+};
+pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES};
 pub use layers::Layers;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
-    Output, Scale,
+    Output, PosteriorConfig, Scale,
 };
 pub use objective::{
-    DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig, ObjectiveConfig,
+    ComposedTerm, CovarianceConfig, CovarianceOf, DipConfig, DivergenceConfig, Encoder, Estimator,
+    FDivergence, InWords, Kernel, KlForm, Latent, METHODS, MmdConfig, ObjectiveConfig, PosteriorNeed,
+    Samples, TERMS, TermConfig, Terms, WeightedTerm,
 };
 pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
@@ -31,7 +39,10 @@ pub use schedule::{Linear, Schedule};
 pub use source::Source;
 pub use source::parse_assignment;
 pub use suggestion::{explain, nearest};
+pub use validation::{EarlyStop, HeldOutSplit, ValidationConfig};
+pub use weight::Weight;
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use unbraid_data::DataSpec;
@@ -40,7 +51,7 @@ use unbraid_data::DataSpec;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// All random numbers of the run are functions of this one.
+    /// The seed of all random numbers of the run.
     #[serde(default)]
     pub seed: u64,
     /// The images.
@@ -53,10 +64,10 @@ pub struct Config {
     /// How it is minimised.
     #[serde(default)]
     pub optimizer: OptimizerConfig,
-    /// For how long, and what is written on the way.
+    /// The length of the run, and what it writes while training.
     #[serde(default)]
     pub training: TrainingConfig,
-    /// What is measured in the end. It has no influence on training, and none on the fingerprint.
+    /// What is measured after training. It affects neither training nor the fingerprint.
     #[serde(default, skip_serializing_if = "EvaluationConfig::is_default")]
     pub evaluation: EvaluationConfig,
 }
@@ -65,17 +76,17 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OptimizerConfig {
-    /// Size of a step.
+    /// Learning rate.
     pub learning_rate: f64,
-    /// Decay of the mean of the gradients.
+    /// Decay of the running mean of the gradients.
     pub beta1: f64,
-    /// Decay of the mean of their squares.
+    /// Decay of the running mean of their squares.
     pub beta2: f64,
     /// Added to the denominator.
     pub epsilon: f64,
-    /// Whether to divide by the largest mean of squares so far (Reddi et al. 2018).
+    /// Whether to divide by the largest mean of squares so far (AMSGrad: Reddi et al. 2018).
     pub amsgrad: bool,
-    /// The largest norm of the whole gradient; longer ones are scaled down to it. Off if absent.
+    /// The largest allowed norm of the whole gradient; longer gradients are scaled down to it. Off if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_clip: Option<f64>,
 }
@@ -93,16 +104,16 @@ impl Default for OptimizerConfig {
     }
 }
 
-/// The length of a run, and what it writes on the way.
+/// The length of a run, and what it writes while training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainingConfig {
-    /// Images of one step.
+    /// Images per step.
     pub batch_size: usize,
     /// Number of steps; each draws its batch with replacement from all images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Or number of passes over the data, in a new order each time.
+    /// Number of passes over the data, each in a new order, instead of a number of steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epochs: Option<u64>,
     /// Steps between rows of `metrics.jsonl`.
@@ -111,6 +122,22 @@ pub struct TrainingConfig {
     pub checkpoint_every: u64,
     /// How many of the newest `step-*.safetensors` are kept; `last.safetensors` always is.
     pub keep_checkpoints: usize,
+    /// Images that are held out, on which losses are logged as `validation/*`: a fraction of the data, such as 0.1, or the
+    /// word `test` for the test split. Off if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<ValidationConfig>,
+    /// Steps between validations, a multiple of `log_every`. If absent, five times `log_every`. A resolved configuration
+    /// has it if and only if it has `validation`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validate_every: Option<u64>,
+    /// Ends training when the loss on the images that are held out has not improved for `patience` validations. Off if
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_stop: Option<EarlyStop>,
+    /// Whether to keep the weights with the lowest loss on the images that are held out, as `best.safetensors`, and to
+    /// score and use them in place of the last ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep_best: bool,
 }
 
 impl Default for TrainingConfig {
@@ -122,38 +149,28 @@ impl Default for TrainingConfig {
             log_every: 100,
             checkpoint_every: 5000,
             keep_checkpoints: 3,
+            validation: None,
+            validate_every: None,
+            early_stop: None,
+            keep_best: false,
         }
     }
 }
 
-/// What is done with a run once it is trained.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EvaluationConfig {
-    /// Metrics by name; all that apply if there are none.
-    pub metrics: Vec<String>,
-    /// Whether `unbraid train` ends by scoring the run.
-    pub after_training: bool,
-    /// Whether `unbraid train` ends by drawing figures and writing `report.html`.
-    pub report: bool,
-}
-
-impl Default for EvaluationConfig {
-    fn default() -> Self {
-        Self { metrics: Vec::new(), after_training: true, report: true }
-    }
-}
-
-impl EvaluationConfig {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+/// The length of a run in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// Number of steps.
+    Steps(u64),
+    /// Number of passes over the data.
+    Epochs(u64),
 }
 
 impl TrainingConfig {
-    /// The number of steps on data of `images` images: of `epochs`, those whose batch lies wholly in them, and at least
-    /// one.
+    /// The number of steps on a data set of `images` images, those that are held out included. For `epochs`, only full
+    /// batches count, but there is at least one step.
     pub fn total_steps(&self, images: usize) -> u64 {
+        let images = images - self.held_out(images);
         match (self.steps, self.epochs) {
             (Some(steps), _) => steps,
             (None, Some(epochs)) => {
@@ -165,10 +182,58 @@ impl TrainingConfig {
 }
 
 impl Config {
-    /// A SHA-256 of the canonical text without `[evaluation]`: equal exactly if the same model is trained.
+    /// A SHA-256 of the canonical text without `[evaluation]`. Two configurations have the same fingerprint exactly if
+    /// they train the same model.
     pub fn fingerprint(&self) -> String {
         let training = Self { evaluation: EvaluationConfig::default(), ..self.clone() };
         Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// As [`Config::fingerprint`], without the number of steps or epochs: equal exactly if the weights are the same after
+    /// every step that both take.
+    pub fn fingerprint_of_steps(&self) -> String {
+        let mut any_length = self.clone();
+        let training = &mut any_length.training;
+        training.steps = training.steps.map(|_| 0);
+        training.epochs = training.epochs.map(|_| 0);
+        // Neither when it ends nor what is measured and kept on the way changes a step.
+        (training.validate_every, training.early_stop, training.keep_best) = (None, None, false);
+        any_length.fingerprint()
+    }
+
+    /// The same run, planned to be longer.
+    ///
+    /// # Errors
+    /// If it would be shorter, or would not begin as this one did.
+    pub fn extended(&self, length: Length) -> Result<Self> {
+        let mut longer = self.clone();
+        let (key, wanted, planned) = match (length, self.training.steps, self.training.epochs) {
+            (Length::Steps(wanted), Some(planned), _) => ("training.steps", wanted, planned),
+            (Length::Epochs(wanted), None, Some(planned)) => ("training.epochs", wanted, planned),
+            (Length::Steps(wanted), None, _) => {
+                let expected = "a number of epochs, such as 60epochs: this run draws the batches of an epoch without \
+                                replacement, and one that was planned in steps would have seen other images";
+                return Err(Error::value("training.steps", wanted, expected));
+            }
+            (Length::Epochs(wanted), _, _) => {
+                let expected = "a number of steps: this run draws every batch with replacement, and one that was \
+                                planned in epochs would have seen other images";
+                return Err(Error::value("training.epochs", wanted, expected));
+            }
+        };
+        if wanted < planned {
+            return Err(Error::value(
+                key,
+                wanted,
+                format!("at least {planned}, for which the run was planned"),
+            ));
+        }
+        match length {
+            Length::Steps(steps) => longer.training.steps = Some(steps),
+            Length::Epochs(epochs) => longer.training.epochs = Some(epochs),
+        }
+        longer.check()?;
+        Ok(longer)
     }
 
     /// Every value by its dotted key, such as `objective.beta`.

@@ -1,6 +1,6 @@
 //! The `[model]` table.
 
-use super::PriorConfig;
+use super::{PosteriorNeed, PriorConfig};
 use serde::{Deserialize, Serialize};
 
 /// The networks and distributions.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct ModelConfig {
     /// The networks.
     pub architecture: ArchitectureConfig,
-    /// What the weights are before the first step.
+    /// The initial weights.
     pub initializer: Initializer,
     /// The latent units.
     pub latents: LatentsConfig,
@@ -17,6 +17,10 @@ pub struct ModelConfig {
     pub likelihood: LikelihoodConfig,
     /// The distribution of the latent units.
     pub prior: PriorConfig,
+    /// The approximate distribution of the continuous units given an image. Left out of a written configuration if it is
+    /// the usual one, so that those of earlier versions keep their fingerprints.
+    #[serde(skip_serializing_if = "PosteriorConfig::is_diagonal")]
+    pub posterior: PosteriorConfig,
 }
 
 impl Default for ModelConfig {
@@ -27,11 +31,90 @@ impl Default for ModelConfig {
             latents: LatentsConfig::default(),
             likelihood: LikelihoodConfig::Bernoulli {},
             prior: PriorConfig::StandardNormal {},
+            posterior: PosteriorConfig::Diagonal {},
         }
     }
 }
 
-/// The networks, by name; `model::architecture` has one file for each.
+/// The approximate posterior q(z|x) of the continuous units; `model::posterior` has one file for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PosteriorConfig {
+    /// Independent Gaussians (Kingma & Welling 2014).
+    Diagonal {},
+    /// A Gaussian with any covariance, by its Cholesky factor (Mushom 2020, section 3.2).
+    FullCovariance {},
+    /// An inverse autoregressive flow (Kingma et al. 2016).
+    Iaf {
+        /// T, the number of autoregressive steps.
+        #[serde(default = "flow_steps")]
+        steps: usize,
+        /// Widths of the hidden layers of each step.
+        #[serde(default = "flow_hidden")]
+        hidden: Vec<usize>,
+        /// Number of values that the encoder hands to every step.
+        #[serde(default = "flow_context")]
+        context: usize,
+    },
+    /// A network of features and noise, without a density (Mescheder et al. 2017).
+    Implicit {
+        /// Number of standard normal numbers that it takes for each image.
+        #[serde(default = "implicit_noise")]
+        noise: usize,
+        /// Widths of its hidden layers.
+        #[serde(default = "implicit_hidden")]
+        hidden: Vec<usize>,
+    },
+}
+
+const fn flow_steps() -> usize {
+    2
+}
+
+fn flow_hidden() -> Vec<usize> {
+    vec![128]
+}
+
+const fn flow_context() -> usize {
+    64
+}
+
+const fn implicit_noise() -> usize {
+    16
+}
+
+fn implicit_hidden() -> Vec<usize> {
+    vec![256]
+}
+
+impl PosteriorConfig {
+    /// Its name in configurations.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Diagonal {} => "diagonal",
+            Self::FullCovariance {} => "full-covariance",
+            Self::Iaf { .. } => "iaf",
+            Self::Implicit { .. } => "implicit",
+        }
+    }
+
+    /// Whether it is the usual one.
+    pub fn is_diagonal(&self) -> bool {
+        matches!(self, Self::Diagonal {})
+    }
+
+    /// The most that a term can ask of it.
+    pub fn provides(&self) -> PosteriorNeed {
+        match self {
+            Self::Diagonal {} => PosteriorNeed::DiagonalGaussian,
+            Self::FullCovariance {} => PosteriorNeed::Gaussian,
+            Self::Iaf { .. } => PosteriorNeed::Density,
+            Self::Implicit { .. } => PosteriorNeed::Samples,
+        }
+    }
+}
+
+/// The networks by name; `model::architecture` has one file for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArchitectureConfig {
@@ -64,11 +147,11 @@ pub enum ArchitectureConfig {
         encoder: Vec<usize>,
         /// Widths of the decoder's hidden layers.
         decoder: Vec<usize>,
-        /// What follows each of the decoder's hidden layers.
+        /// The activation after each of the decoder's hidden layers.
         #[serde(default)]
         decoder_activation: Activation,
     },
-    /// One linear map each way: what principal components need.
+    /// One linear map each way, as PCA needs.
     Linear {},
 }
 
@@ -81,7 +164,7 @@ const fn burgess_hidden() -> usize {
 }
 
 impl ArchitectureConfig {
-    /// The word that selects it.
+    /// Its name in configurations.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Conv {} => "conv",
@@ -97,7 +180,7 @@ impl ArchitectureConfig {
     }
 }
 
-/// What follows a hidden layer of the `mlp` decoder.
+/// The activation after a hidden layer of the `mlp` decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
@@ -108,17 +191,21 @@ pub enum Activation {
     Tanh,
 }
 
-/// The distribution that weights are drawn from; `n` is the fan-in, `m` the fan-out of a layer.
+/// The distribution of the initial weights; `n` is the fan-in and `m` the fan-out of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initializer {
-    /// PyTorch's layers as they come: weights and biases uniform within `1 / sqrt(n)`.
+    /// PyTorch's default: weights and biases uniform within `1 / sqrt(n)`.
     #[default]
     Pytorch,
-    /// Weights uniform within `sqrt(6 / (n + m))`, biases zero (Glorot & Bengio 2010): TensorFlow's default.
+    /// TensorFlow's default (Glorot & Bengio 2010): weights uniform within `sqrt(6 / (n + m))`, biases zero.
     GlorotUniform,
-    /// Weights uniform within `sqrt(6 / n)` (He et al. 2015, for ReLU), biases as PyTorch's default: disentangling-vae.
+    /// As in disentangling-vae: weights uniform within `sqrt(6 / n)` (He et al. 2015, for ReLU), biases as PyTorch's
+    /// default.
     KaimingUniform,
+    /// Weights and biases normal with the standard deviation `sqrt(2 / n)`: He et al. 2015 as Mushom 2020, section 5.1,
+    /// prints it.
+    KaimingNormal,
 }
 
 /// The latent units.
@@ -129,14 +216,15 @@ pub struct LatentsConfig {
     pub continuous: usize,
     /// Number of classes of each categorical unit.
     pub categorical: Vec<usize>,
-    /// Temperature of the samples of categorical units during training: near 0 they are one-hot, and gradients noisy.
-    /// 0.67, that of JointVAE's code, if absent; a resolved configuration has it exactly if it has categorical units.
+    /// Temperature of the samples of categorical units during training. Near 0, samples are one-hot and gradients
+    /// noisy. If absent, 0.67 as in JointVAE's code. A resolved configuration has it if and only if it has categorical
+    /// units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
 }
 
 impl LatentsConfig {
-    /// Values that the decoder takes: one for each continuous unit and each class of the categorical units.
+    /// Number of inputs of the decoder: one for each continuous unit and each class of the categorical units.
     pub fn width(&self) -> usize {
         self.continuous + self.categorical.iter().sum::<usize>()
     }
@@ -157,9 +245,9 @@ impl Default for LatentsConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LikelihoodConfig {
-    /// Independent Bernoulli variables; the decoder gives their logits. Grey targets are allowed.
+    /// Independent Bernoulli variables; the decoder outputs their logits. Grey targets are allowed.
     Bernoulli {},
-    /// Independent normal variables around the decoder's output.
+    /// Independent normal variables centred on the decoder's output.
     Gaussian {
         /// Their standard deviation.
         #[serde(default)]
@@ -168,7 +256,7 @@ pub enum LikelihoodConfig {
         #[serde(default)]
         output: Output,
     },
-    /// Independent Laplace variables around the decoder's output.
+    /// Independent Laplace variables centred on the decoder's output.
     Laplace {
         /// Their scale `b`.
         #[serde(default)]
@@ -179,27 +267,42 @@ pub enum LikelihoodConfig {
     },
 }
 
-/// The spread of a likelihood.
+/// The scale of a likelihood.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a number or the word `learned`")]
+#[serde(untagged, expecting = "expected a number or one of the words `learned` and `decoded`")]
 pub enum Scale {
-    /// Always this.
+    /// A constant.
     Fixed(f64),
-    /// One number for all pixels, trained with the weights.
+    /// Trained with the weights.
     Learned(Learned),
 }
 
-/// The word `learned`.
+/// How a scale that is trained depends on the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learned {
-    /// Trained with the weights.
+    /// One number for all pixels of all images.
     Learned,
+    /// One for each pixel and channel, put out by the decoder beside the mean: its last layer has twice as many channels,
+    /// first the means, then the logarithms of the scales.
+    Decoded,
 }
 
 impl Default for Scale {
     fn default() -> Self {
         Self::Fixed(1.0)
+    }
+}
+
+impl LikelihoodConfig {
+    /// Whether the decoder puts out a scale for each pixel and channel.
+    pub fn has_decoded_scale(&self) -> bool {
+        match self {
+            Self::Bernoulli {} => false,
+            Self::Gaussian { scale, .. } | Self::Laplace { scale, .. } => {
+                matches!(scale, Scale::Learned(Learned::Decoded))
+            }
+        }
     }
 }
 
@@ -210,6 +313,6 @@ pub enum Output {
     /// Through a sigmoid, since pixels lie in \[0, 1\].
     #[default]
     Sigmoid,
-    /// As it is, for data that is not confined.
+    /// Unchanged, for data that is not confined to an interval.
     Linear,
 }

@@ -1,17 +1,17 @@
-//! The set-ups of the papers, by name.
+//! The published set-ups, by name.
 //!
 //! A new preset is one file under `presets/` and one line in [`PRESETS`].
 use super::suggestion::nearest;
 use crate::error::{Error, Result};
 
-/// A configuration that was published, or that we recommend.
+/// A configuration that was published or that we recommend.
 #[derive(Debug)]
 pub struct Preset {
-    /// The name to ask for: the study, then the data set if it is not dSprites, then the method.
+    /// Its name: the study, then the data set if it is not dSprites, then the method.
     pub name: &'static str,
-    /// The paper or program that it comes from.
+    /// The paper or program it comes from.
     pub paper: &'static str,
-    /// Where in it, and what it is.
+    /// The place in the paper, and what it is.
     pub place: &'static str,
     /// The configuration, with comments on what the paper leaves open.
     pub toml: &'static str,
@@ -51,11 +51,13 @@ macro_rules! preset {
     };
 }
 
-/// All presets: what is our own first, then by name.
+/// All presets: our own first, then by name.
 #[rustfmt::skip] // A line for each, to be read as a table.
 pub static PRESETS: &[Preset] = &[
-    preset!("default", "default.toml", UNBRAID, "what `unbraid train` does: minutes on two cores"),
+    preset!("default", "default.toml", UNBRAID, "what `unbraid train` does, in minutes"),
+    preset!("ica", "ica.toml", UNBRAID, "a linear baseline (Hyvarinen 1999)"),
     preset!("pca", "pca.toml", UNBRAID, "a linear baseline (Tipping & Bishop 1999)"),
+    preset!("photographs", "photographs.toml", UNBRAID, "what `unbraid train photos/` does"),
     preset!("burgess/annealed", "burgess-annealed.toml", BURGESS, "betaB_dsprites (Burgess et al. 2018)"),
     preset!("burgess/beta-tcvae", "burgess-beta-tcvae.toml", BURGESS, "btcvae_dsprites"),
     preset!("burgess/beta-vae", "burgess-beta-vae.toml", BURGESS, "betaH_dsprites"),
@@ -82,14 +84,21 @@ pub static PRESETS: &[Preset] = &[
     preset!("kumar/dip-vae-i", "kumar-dip-vae-i.toml", KUMAR, "section 4, 2D Shapes, DIP-VAE-I"),
     preset!("kumar/dip-vae-ii", "kumar-dip-vae-ii.toml", KUMAR, "section 4, 2D Shapes, DIP-VAE-II"),
     preset!("kumar/vae", "kumar-vae.toml", KUMAR, "section 4, 2D Shapes, beta = 1"),
+    preset!("mathieu-code/anisotropic", "mathieu-code-anisotropic.toml", MATHIEU, "public code on 2D Shapes, PCA prior"),
+    preset!("mathieu-code/anisotropic-learned", "mathieu-code-anisotropic-learned.toml", MATHIEU, "public code on 2D Shapes, learned prior"),
     preset!("mathieu/anisotropic", "mathieu-anisotropic.toml", MATHIEU, "section 6.1, 2D Shapes, PCA prior"),
     preset!("mathieu/anisotropic-learned", "mathieu-anisotropic-learned.toml", MATHIEU, "section 6.1, 2D Shapes, learned prior"),
     preset!("mathieu/beta-vae", "mathieu-beta-vae.toml", MATHIEU, "section 6.1, 2D Shapes, isotropic prior"),
     preset!("mathieu/celeba-sparse", "mathieu-celeba-sparse.toml", MATHIEU, "section 6.3, CelebA, sparse prior"),
-    preset!("mathieu/fashion-mnist-sparse", "mathieu-fashion-mnist-sparse.toml", MATHIEU, "the public code on FashionMNIST, sparse prior"),
+    preset!("mathieu/fashion-mnist-sparse", "mathieu-fashion-mnist-sparse.toml", MATHIEU, "public code on FashionMNIST, sparse prior"),
     preset!("mathieu/pinwheel", "mathieu-pinwheel.toml", MATHIEU, "section 6.2, pinwheel, mixture prior"),
     preset!("mathieu/student-t", "mathieu-student-t.toml", MATHIEU, "section 6.1, 2D Shapes, Student-t prior"),
     preset!("shapes/beta-vae", "shapes-beta-vae.toml", UNBRAID, "a plain beta-VAE with the network `conv`"),
+    preset!("thesis-code/beta-tcvae", "thesis-code-beta-tcvae.toml", MUSHOM, "the author's code, beta-TCVAE"),
+    preset!("thesis-code/beta-vae", "thesis-code-beta-vae.toml", MUSHOM, "the author's code, beta-VAE"),
+    preset!("thesis-code/dip-vae", "thesis-code-dip-vae.toml", MUSHOM, "the author's code, DIP-VAE"),
+    preset!("thesis-code/factor-vae", "thesis-code-factor-vae.toml", MUSHOM, "the author's code, FactorVAE"),
+    preset!("thesis-code/vae", "thesis-code-vae.toml", MUSHOM, "the author's code, beta = 1"),
     preset!("thesis/beta-tcvae", "thesis-beta-tcvae.toml", MUSHOM, "Tables 5.1, 5.2 and 5.4, beta-TCVAE"),
     preset!("thesis/beta-vae", "thesis-beta-vae.toml", MUSHOM, "Tables 5.1, 5.2, 5.3 and 5.4, beta-VAE"),
     preset!("thesis/dip-vae", "thesis-dip-vae.toml", MUSHOM, "Tables 5.1, 5.2 and 5.4, DIP-VAE"),
@@ -111,11 +120,11 @@ mod tests {
             let source = Source { preset: Some(preset.name.to_owned()), ..Source::default() };
             source.resolve().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
         }
-        let sorted: Vec<_> = PRESETS.iter().skip(2).map(|preset| preset.name).collect();
+        let sorted: Vec<_> = PRESETS.iter().skip(4).map(|preset| preset.name).collect();
         assert!(sorted.is_sorted(), "{sorted:?}");
     }
 
-    /// A file that nobody lists is a preset that nobody can ask for.
+    /// A file that is not listed cannot be requested.
     #[test]
     fn every_file_is_listed() {
         let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/presets");

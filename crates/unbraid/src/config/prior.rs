@@ -14,25 +14,25 @@ pub enum PriorConfig {
     Anisotropic {
         /// The variances, or where they come from.
         variances: Variances,
-        /// Whether they are trained with the weights; their sum stays what it is.
+        /// Whether they are trained with the weights; their sum is constant.
         #[serde(default)]
         learned: bool,
-        /// The mean of the variances, if they are not given as numbers; 1 by default.
+        /// The mean of the variances if they are not given as numbers; 1 by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale: Option<f64>,
     },
     /// Independent Student-t distributions (Mathieu et al. 2019, section 6.1).
     StudentT {
-        /// nu; the normal distribution is the limit of many.
+        /// The degrees of freedom nu; the limit of large nu is the normal distribution.
         degrees_of_freedom: f64,
     },
-    /// A mixture of Gaussians with one variance for all (Mathieu et al. 2019, eq. 9).
+    /// A mixture of Gaussians with a shared variance (Mathieu et al. 2019, eq. 9).
     Mixture {
-        /// The means of the components, each with a number for every unit.
+        /// The means of the components, each with one number per unit.
         positions: Vec<Vec<f64>>,
         /// The variance of every component along every unit.
         variance: f64,
-        /// The weights of the components; equal ones if there are none.
+        /// The weights of the components; equal if empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<f64>,
     },
@@ -62,27 +62,37 @@ const fn one() -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected a list of numbers, or one of the words `equal` and `principal-components`"
+    expecting = "expected a list of numbers, or one of the words `equal`, `principal-components` and \
+                 `uncentred-singular-values`"
 )]
 pub enum Variances {
-    /// These, one for each unit.
+    /// Given values, one for each unit.
     Given(Vec<f64>),
-    /// Found by a rule.
+    /// Derived by a rule.
     Rule(VarianceRule),
 }
 
-/// Where variances come from that are not given as numbers.
+/// How variances are derived that are not given as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VarianceRule {
-    /// All the same; only of use as the start of learned ones.
+    /// All equal; only useful as the initial value of learned ones.
     Equal,
     /// Proportional to the variances of the data along its first principal components.
     PrincipalComponents,
+    /// As Mathieu et al.'s public code takes them: proportional to the squares of the smallest of the twenty largest
+    /// singular values of data that is not centred, in ascending order. With ten units, these are the twentieth to the
+    /// eleventh.
+    UncentredSingularValues,
+}
+
+impl VarianceRule {
+    /// Singular values of which the smallest are used.
+    pub(crate) const SINGULAR_VALUES: usize = 20;
 }
 
 impl PriorConfig {
-    /// The word that selects it.
+    /// Its name in configurations.
     pub fn name(&self) -> &'static str {
         match self {
             Self::StandardNormal {} => "standard-normal",
@@ -93,7 +103,7 @@ impl PriorConfig {
         }
     }
 
-    /// Refuses numbers that cannot be right for this number of units.
+    /// Refuses impossible values for this number of units.
     pub(super) fn check(&self, units: usize) -> Result {
         if units == 0 && *self != (Self::StandardNormal {}) {
             let expected = "standard-normal, since there are no continuous units";
@@ -123,20 +133,27 @@ impl PriorConfig {
 
 fn check_variances(variances: &Variances, scale: Option<f64>, units: usize) -> Result {
     match (variances, scale) {
-        (Variances::Given(_), Some(scale)) => Err(Error::value(
-            "model.prior.scale",
-            scale,
-            "nothing beside variances that are given as numbers",
-        )),
+        (Variances::Given(_), Some(scale)) => {
+            Err(Error::value("model.prior.scale", scale, "none, since variances are given as numbers"))
+        }
         (Variances::Given(numbers), None) => {
             if numbers.len() != units {
                 return Err(Error::value(
                     "model.prior.variances",
-                    format!("{} numbers", numbers.len()),
+                    format!("a list of length {}", numbers.len()),
                     format!("{units}, one for each unit of model.latents.continuous"),
                 ));
             }
             numbers.iter().try_for_each(|variance| positive("model.prior.variances", *variance))
+        }
+        (Variances::Rule(VarianceRule::UncentredSingularValues), _)
+            if units > VarianceRule::SINGULAR_VALUES =>
+        {
+            Err(Error::value(
+                "model.prior.variances",
+                format!("uncentred-singular-values for {units} units"),
+                format!("at most {} units, the number of singular values", VarianceRule::SINGULAR_VALUES),
+            ))
         }
         (Variances::Rule(_), scale) => scale.map_or(Ok(()), |scale| positive("model.prior.scale", scale)),
     }
@@ -151,7 +168,7 @@ fn check_positions(positions: &[Vec<f64>], units: usize) -> Result {
         if position.len() != units {
             return Err(Error::value(
                 format!("{KEY}[{place}]"),
-                format!("{} numbers", position.len()),
+                format!("a list of length {}", position.len()),
                 format!("{units}, one for each unit of model.latents.continuous"),
             ));
         }
@@ -170,13 +187,13 @@ fn check_weights(weights: &[f64], components: usize) -> Result {
     if weights.len() != components {
         return Err(Error::value(
             KEY,
-            format!("{} numbers", weights.len()),
+            format!("a list of length {}", weights.len()),
             format!("{components}, one for each position, or none for equal weights"),
         ));
     }
     weights.iter().try_for_each(|weight| positive(KEY, *weight))?;
     let sum: f64 = weights.iter().sum();
-    // Thirds and the like cannot be written exactly.
+    // Weights such as 1/3 cannot be written exactly.
     if (sum - 1.0).abs() > 1e-4 {
         return Err(Error::value(KEY, format!("a sum of {sum}"), "weights that sum to 1"));
     }
@@ -214,41 +231,84 @@ mod tests {
     #[test]
     fn a_prior_needs_units() {
         let sparse = PriorConfig::Sparse { gamma: 0.5, sigma0: 0.05, scale: 1.0 };
-        let error = sparse.check(0).unwrap_err().to_string();
-        assert!(error.contains("model.prior") && error.contains("no continuous units"), "{error}");
+        assert_eq!(
+            sparse.check(0).unwrap_err().to_string(),
+            "configuration: model.prior: found sparse, expected standard-normal, since there are no continuous units"
+        );
         assert!((PriorConfig::StandardNormal {}).check(0).is_ok());
     }
 
     #[test]
     fn numbers_that_cannot_be_right_are_refused_by_their_key() {
-        for (prior, key, expected) in [
-            ("{ name = \"anisotropic\", variances = [1] }", "variances", "2, one for each unit"),
-            ("{ name = \"anisotropic\", variances = [1, 0] }", "variances", "above 0"),
-            ("{ name = \"anisotropic\", variances = [1, 1], scale = 2 }", "scale", "nothing"),
-            ("{ name = \"anisotropic\", variances = \"equal\", scale = 0 }", "scale", "above 0"),
-            ("{ name = \"anisotropic\", variances = \"pca\" }", "model.prior", "principal-components"),
-            ("{ name = \"student-t\", degrees_of_freedom = 0 }", "degrees_of_freedom", "above 0"),
-            ("{ name = \"mixture\", positions = [], variance = 1 }", "positions", "one position"),
-            ("{ name = \"mixture\", positions = [[0, 0], [1]], variance = 1 }", "positions[1]", "2, one"),
-            ("{ name = \"mixture\", positions = [[0, nan]], variance = 1 }", "positions[0]", "finite"),
-            ("{ name = \"mixture\", positions = [[0, 0]], variance = -1 }", "variance", "above 0"),
+        for (prior, message) in [
+            (
+                "{ name = \"anisotropic\", variances = [1] }",
+                "model.prior.variances: found a list of length 1, expected 2, one for each unit of model.latents.continuous",
+            ),
+            (
+                "{ name = \"anisotropic\", variances = [1, 0] }",
+                "model.prior.variances: found 0, expected a finite number above 0",
+            ),
+            (
+                "{ name = \"anisotropic\", variances = [1, 1], scale = 2 }",
+                "model.prior.scale: found 2, expected none, since variances are given as numbers",
+            ),
+            (
+                "{ name = \"anisotropic\", variances = \"equal\", scale = 0 }",
+                "model.prior.scale: found 0, expected a finite number above 0",
+            ),
+            (
+                "{ name = \"anisotropic\", variances = \"pca\" }",
+                "model.prior.variances: found \"pca\", expected a list of numbers, or one of the words `equal`, \
+                 `principal-components` and `uncentred-singular-values`",
+            ),
+            (
+                "{ name = \"student-t\", degrees_of_freedom = 0 }",
+                "model.prior.degrees_of_freedom: found 0, expected a finite number above 0",
+            ),
+            (
+                "{ name = \"mixture\", positions = [], variance = 1 }",
+                "model.prior.positions: found [], expected one position or more",
+            ),
+            (
+                "{ name = \"mixture\", positions = [[0, 0], [1]], variance = 1 }",
+                "model.prior.positions[1]: found a list of length 1, expected 2, one for each unit of model.latents.continuous",
+            ),
+            (
+                "{ name = \"mixture\", positions = [[0, nan]], variance = 1 }",
+                "model.prior.positions[0]: found NaN, expected finite numbers",
+            ),
+            (
+                "{ name = \"mixture\", positions = [[0, 0]], variance = -1 }",
+                "model.prior.variance: found -1, expected a finite number above 0",
+            ),
             (
                 "{ name = \"mixture\", positions = [[0, 0]], variance = 1, weights = [1, 1] }",
-                "weights",
-                "1, one",
+                "model.prior.weights: found a list of length 2, expected 1, one for each position, or none for equal weights",
             ),
             (
                 "{ name = \"mixture\", positions = [[0, 0]], variance = 1, weights = [0.9] }",
-                "weights",
-                "sum to 1",
+                "model.prior.weights: found a sum of 0.9, expected weights that sum to 1",
             ),
-            ("{ name = \"sparse\", gamma = 1.5 }", "gamma", "from 0 to 1"),
-            ("{ name = \"sparse\", gamma = 0.5, sigma0 = 0 }", "sigma0", "above 0"),
-            ("{ name = \"sparse\", gamma = 0.5, scale = inf }", "scale", "above 0"),
-            ("{ name = \"sparse\", gama = 0.5 }", "gama", "did you mean `gamma`"),
+            (
+                "{ name = \"sparse\", gamma = 1.5 }",
+                "model.prior.gamma: found 1.5, expected a number from 0 to 1",
+            ),
+            (
+                "{ name = \"sparse\", gamma = 0.5, sigma0 = 0 }",
+                "model.prior.sigma0: found 0, expected a finite number above 0",
+            ),
+            (
+                "{ name = \"sparse\", gamma = 0.5, scale = inf }",
+                "model.prior.scale: found inf, expected a finite number above 0",
+            ),
+            (
+                "{ name = \"sparse\", gama = 0.5 }",
+                "model.prior: unknown key `gama`\nhint: did you mean `gamma`?",
+            ),
         ] {
             let error = with(prior).expect_err(prior).to_string();
-            assert!(error.contains(key) && error.contains(expected), "{prior}: {error}");
+            assert_eq!(error, format!("configuration: {message}"), "{prior}");
         }
     }
 }

@@ -1,19 +1,23 @@
 //! Where a configuration comes from: a preset, a file, and single keys from the command line.
 
 use super::Config;
-use super::layers::Layers;
+use super::layers::{Layers, working_directory};
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 use toml::{Table, Value};
+use unbraid_data::{DataSpec, registry};
 
 /// Where a configuration comes from; later layers override earlier ones, key by key.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// The first layer. Without it, and without a file, it is the preset `default`; with a file, it is nothing.
+    /// The first layer. If absent, it is empty if there is a file with an objective, else the preset that suits the data,
+    /// or `default` without data.
     pub preset: Option<String>,
     /// The second layer.
     pub file: Option<PathBuf>,
-    /// The third layer: `key=value`, each a TOML value or a bare word.
+    /// The third layer: a data set.
+    pub data: Option<DataSpec>,
+    /// The fourth layer: `key=value`, each a TOML value or a bare word.
     pub assignments: Vec<String>,
 }
 
@@ -28,36 +32,55 @@ impl Source {
         Self { file: Some(path.into()), ..Self::default() }
     }
 
-    /// The same with one more key set: `key=value`.
+    /// A data set, with the preset that suits it.
+    pub fn data(data: DataSpec) -> Self {
+        Self { data: Some(data), ..Self::default() }
+    }
+
+    /// The same with one more assignment `key=value`.
     #[must_use]
     pub fn set(mut self, assignment: impl Into<String>) -> Self {
         self.assignments.push(assignment.into());
         self
     }
 
-    /// Whether nothing was asked for.
+    /// Whether it has no layers.
     pub fn is_empty(&self) -> bool {
-        self.preset.is_none() && self.file.is_none() && self.assignments.is_empty()
+        self.preset.is_none() && self.file.is_none() && self.data.is_none() && self.assignments.is_empty()
     }
 
     /// Reads and merges the layers, and checks the result.
     ///
     /// # Errors
-    /// If a layer cannot be read, a key is unknown, or a value cannot be right.
+    /// If a layer cannot be read, a key is unknown, or a value is impossible.
     pub fn resolve(&self) -> Result<Config> {
-        let mut layers = match (&self.preset, &self.file) {
-            (Some(name), _) => Layers::of_preset(name)?,
-            (None, None) => Layers::of_preset("default")?,
-            (None, Some(_)) => Layers::default(),
-        };
-        if let Some(path) = &self.file {
-            layers.put(Layers::of_file(path)?);
+        let file = self.file.as_deref().map(Layers::of_file).transpose()?;
+        let mut layers = self.base(file.as_ref())?;
+        if let Some(file) = file {
+            layers.put(file);
+        }
+        if let Some(data) = &self.data {
+            layers.put(Layers::of_data(data));
         }
         for assignment in &self.assignments {
             let (key, value) = parse_assignment(assignment)?;
-            layers.put(Layers::of_keys([(key, value)])?);
+            layers.put(Layers::of_keys([(key, value)])?.with_absolute_options(&working_directory()));
         }
         layers.resolve()
+    }
+
+    /// The first layer.
+    fn base(&self, file: Option<&Layers>) -> Result<Layers> {
+        if let Some(name) = &self.preset {
+            return Layers::of_preset(name);
+        }
+        let data = self.data.clone().or_else(|| file?.data());
+        match (file, data) {
+            (Some(file), _) if file.has("objective") => Ok(Layers::default()),
+            (_, Some(data)) => preset_for(&data),
+            (Some(_), None) => Ok(Layers::default()),
+            (None, None) => Layers::of_preset("default"),
+        }
     }
 
     /// A whole configuration from text; `origin` names it in messages.
@@ -69,10 +92,22 @@ impl Source {
     }
 }
 
-/// The key and the value of `key=value`; the value is one of TOML, or a bare word.
+/// The preset that suits a data set, with that data set in the place of its own.
+fn preset_for(data: &DataSpec) -> Result<Layers> {
+    let entry = match (&data.name, &data.path) {
+        (Some(name), _) => registry::entry(name)?,
+        (None, Some(path)) => registry::recognise(path)?,
+        (None, None) => return Layers::of_preset("default"),
+    };
+    let preset = if entry.is_folder_of_pictures() || entry.name == "npz" { "photographs" } else { "default" };
+    Ok(Layers::of_preset(preset)?.with_data(&DataSpec::named(entry.name)))
+}
+
+/// The key and value of an assignment `key=value`; the value is TOML or a bare word.
 ///
 /// # Errors
-/// If there is no `=`, or a part of the key is empty. Whether there is such a key is seen when a configuration is resolved.
+/// If there is no `=`, or a part of the key is empty. Whether the key exists is checked when a configuration is
+/// resolved.
 pub fn parse_assignment(text: &str) -> Result<(&str, Value)> {
     text.split_once('=')
         .filter(|(key, _)| key.split('.').all(|part| !part.trim().is_empty()))
@@ -80,7 +115,7 @@ pub fn parse_assignment(text: &str) -> Result<(&str, Value)> {
         .ok_or_else(|| Error::Assignment { found: text.to_owned() })
 }
 
-/// A TOML value; anything that is none is a word.
+/// Parses a TOML value; anything else is a bare word.
 fn parse_value(text: &str) -> Value {
     format!("value = {text}")
         .parse::<Table>()
@@ -93,7 +128,7 @@ fn parse_value(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ArchitectureConfig, LikelihoodConfig, ObjectiveConfig, Scale};
+    use crate::config::{ArchitectureConfig, LikelihoodConfig, ObjectiveConfig, Samples, Scale};
     use unbraid_data::DataSpec;
 
     fn set(assignments: &[&str]) -> Result<Config> {
@@ -101,11 +136,21 @@ mod tests {
         Source { assignments, ..Source::default() }.resolve()
     }
 
+    /// The message on assignments that make no configuration.
+    #[track_caller]
+    fn refusal(assignments: &[&str]) -> String {
+        let error = set(assignments).unwrap_err().to_string();
+        error.strip_prefix("configuration: ").unwrap().to_owned()
+    }
+
     #[test]
     fn assignments_take_toml_values_and_bare_words() {
         let config =
             set(&["objective.name=beta-vae", "objective.beta=6", "model.likelihood=bernoulli"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::BetaVae { beta: 6.0.into() });
+        assert_eq!(
+            config.objective,
+            ObjectiveConfig::BetaVae { beta: 6.0.into(), samples: Samples::default() }
+        );
         let config = set(&["model.likelihood=laplace", "model.likelihood.scale=0.1", "seed = 7"]).unwrap();
         assert!(
             matches!(config.model.likelihood, LikelihoodConfig::Laplace { scale: Scale::Fixed(scale), .. } if scale == 0.1)
@@ -124,7 +169,7 @@ mod tests {
     #[test]
     fn another_name_leaves_the_options_of_the_old_one_behind() {
         let config = set(&["objective.beta=3", "objective.name=vae"]).unwrap();
-        assert_eq!(config.objective, ObjectiveConfig::Vae {});
+        assert_eq!(config.objective, ObjectiveConfig::Vae { samples: Samples::default() });
         let config = set(&[
             "model.architecture={ name = \"mlp\", encoder = [3], decoder = [3] }",
             "model.architecture=conv",
@@ -159,37 +204,56 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_words_come_with_a_suggestion() {
-        for (assignment, place, hint) in [
-            ("objective.bta=1", "objective", "did you mean `beta`?"),
-            ("trainng.steps=1", "trainng", "did you mean `training`?"),
-            ("training.step=1", "training", "did you mean `steps`?"),
-            ("model.architecture=convv", "model.architecture", "did you mean `conv`?"),
-            ("objective.name=betavae", "objective", "did you mean `beta-vae`?"),
-            ("model.latents.continous=3", "model.latents", "did you mean `continuous`?"),
+        for (assignment, message) in [
+            (
+                "objective.bta=1",
+                "objective: unknown key `bta`\nhint: did you mean `beta`?\nhint: the method is `beta-vae`; objective.name=... chooses another",
+            ),
+            ("trainng.steps=1", "unknown key `trainng`\nhint: did you mean `training`?"),
+            ("training.step=1", "training: unknown key `step`\nhint: did you mean `steps`?"),
+            (
+                "model.architecture=convv",
+                "model.architecture.name: unknown value `convv`\nhint: did you mean `conv`?",
+            ),
+            (
+                "objective.name=betavae",
+                "objective.name: unknown value `betavae`\nhint: did you mean `beta-vae`?",
+            ),
+            (
+                "model.latents.continous=3",
+                "model.latents: unknown key `continous`\nhint: did you mean `continuous`?",
+            ),
         ] {
-            let error = set(&[assignment]).unwrap_err().to_string();
-            assert!(error.contains(place) && error.contains(hint), "{assignment}: {error}");
+            assert_eq!(refusal(&[assignment]), message, "{assignment}");
         }
     }
 
     #[test]
     fn an_option_of_another_method_comes_with_the_name_of_this_one() {
-        let error = set(&["objective.name=vae", "objective.beta=1"]).unwrap_err().to_string();
-        assert!(error.contains("unknown key `beta`") && error.contains("the method is `vae`"), "{error}");
+        assert_eq!(
+            refusal(&["objective.name=vae", "objective.beta=1"]),
+            "objective: unknown key `beta`\nhint: expected one of samples\n\
+             hint: the method is `vae`; objective.name=... chooses another"
+        );
     }
 
     #[test]
     fn wrong_kinds_of_values_name_the_key() {
-        for (assignment, place) in [
-            ("objective.beta=much", "objective.beta"),
-            ("training.steps=-5", "training.steps"),
-            ("training.batch_size=1.5", "training.batch_size"),
-            ("model.latents=10", "model.latents"),
-            ("seed=-1", "seed"),
-            ("model.likelihood={ name = \"gaussian\", scale = \"wide\" }", "model.likelihood"),
+        for (assignment, message) in [
+            (
+                "objective.beta=much",
+                "objective.beta: found \"much\", expected a number or { from = 0.0, to = 1.0, start = 0, end = 10000 }",
+            ),
+            ("training.steps=-5", "training.steps: found -5, expected a whole number, 0 or more"),
+            ("training.batch_size=1.5", "training.batch_size: found 1.5, expected a whole number, 0 or more"),
+            ("model.latents=10", "model.latents: found 10, expected a table"),
+            ("seed=-1", "seed: found -1, expected a whole number, 0 or more"),
+            (
+                "model.likelihood={ name = \"gaussian\", scale = \"wide\" }",
+                "model.likelihood.scale: found \"wide\", expected a number or one of the words `learned` and `decoded`",
+            ),
         ] {
-            let error = set(&[assignment]).unwrap_err().to_string();
-            assert!(error.contains(place), "{assignment}: {error}");
+            assert_eq!(refusal(&[assignment]), message, "{assignment}");
         }
     }
 
@@ -215,11 +279,39 @@ mod tests {
     }
 
     #[test]
+    fn a_data_set_is_enough() {
+        let directory = tempfile::tempdir().unwrap();
+        let photos = directory.path().join("photos");
+        std::fs::create_dir(&photos).unwrap();
+        std::fs::write(photos.join("a.png"), "only its name matters here").unwrap();
+        let config = Source::data(DataSpec::at(&photos)).resolve().unwrap();
+        let expected = DataSpec::named("folder").with_path(&photos);
+        assert_eq!(config.data, expected);
+        let preset = Source { preset: Some("photographs".into()), ..Source::default() }.resolve().unwrap();
+        assert_eq!((&config.model, &config.objective), (&preset.model, &preset.objective));
+        // The same from a file that has nothing else, or other keys.
+        let file = directory.path().join("own.toml");
+        std::fs::write(&file, "[data]\npath = \"photos\"\n").unwrap();
+        assert_eq!(Source::file(&file).resolve().unwrap(), config);
+        std::fs::write(&file, "seed = 3\n[data]\npath = \"photos\"\nsize = 32\n").unwrap();
+        let own = Source::file(&file).resolve().unwrap();
+        assert_eq!((own.seed, own.data), (3, expected.clone().with("size", 32)));
+        // Another preset or objective is not replaced, and a data set that is made has the default.
+        let other = Source { preset: Some("dlib/beta-vae".into()), ..Source::data(DataSpec::at(&photos)) };
+        assert_eq!(other.resolve().unwrap().data, DataSpec::at(&photos));
+        let made = Source::data("shapes(positions=8)".parse().unwrap()).resolve().unwrap();
+        assert_eq!(made.objective, Source::default().resolve().unwrap().objective);
+        assert_eq!(made.data.to_string(), "shapes(positions=8)", "without the options of the preset's data");
+        let error = Source::data(DataSpec::at("no/such.npz")).resolve().unwrap_err();
+        assert_eq!(error.to_string(), "no/such.npz: cannot open");
+    }
+
+    #[test]
     fn a_file_without_data_is_no_configuration() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.toml");
         std::fs::write(&path, "[objective]\nname = \"vae\"\n[training]\nsteps = 3\n").unwrap();
         let source = Source { file: Some(path), ..Source::default() };
-        assert!(source.resolve().unwrap_err().to_string().contains("data"));
+        assert_eq!(source.resolve().unwrap_err().to_string(), "configuration: missing key `data`");
     }
 }

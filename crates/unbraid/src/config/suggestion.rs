@@ -1,24 +1,16 @@
-//! Messages about configurations: the nearest known word, and the key that an error is about.
+//! Messages about configurations: suggestions for misspelt words, and the key that an error concerns.
 
-/// The candidate that `word` is most likely a misspelling of.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= 0.5)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, candidate)| candidate)
-}
+pub use unbraid_metrics::nearest;
 
-/// What is wrong with a table, by its key, with a did-you-mean.
+/// Describes what is wrong with a table, with its key and a did-you-mean.
 pub fn explain(error: &toml::de::Error) -> String {
     let message = with_suggestion(error.message());
     place_of(error).map_or_else(|| message.clone(), |place| format!("{place}: {message}"))
 }
 
-/// The key of the table or value that an error is about, as far as it is known.
+/// The key of the table or value that an error concerns, as far as it is known.
 pub(super) fn place_of(error: &toml::de::Error) -> Option<String> {
-    // The whole text goes on with lines that say where: in `section.key`.
+    // The full text of the error has a line with the place: in `section.key`.
     let text = error.to_string();
     let place = text.lines().find_map(|line| line.trim().strip_prefix("in `")?.strip_suffix('`'));
     place.map(str::to_owned)
@@ -26,14 +18,15 @@ pub(super) fn place_of(error: &toml::de::Error) -> Option<String> {
 
 /// Adds a did-you-mean to serde's message on an unknown field or variant.
 ///
-/// serde writes ``unknown field `found`, expected one of `a`, `b` `` and gives the candidates in no other form.
-fn with_suggestion(message: &str) -> String {
+/// serde writes ``unknown field `found`, expected one of `a`, `b` `` and provides the candidates in no other form.
+pub(super) fn with_suggestion(message: &str) -> String {
     let kind = ["unknown field", "unknown variant"].into_iter().find(|kind| message.starts_with(kind));
     let mut quoted = message.split('`').skip(1).step_by(2);
     let (Some(kind), Some(found)) = (kind, quoted.next()) else {
-        return message.to_owned();
+        return found_and_expected(message)
+            .unwrap_or_else(|| message.replacen("missing field", "missing key", 1));
     };
-    let what = if kind == "unknown field" { "unknown key" } else { "unknown word" };
+    let what = if kind == "unknown field" { "unknown key" } else { "unknown value" };
     let candidates: Vec<&str> = quoted.collect();
     let hint = match nearest(found, candidates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -41,6 +34,28 @@ fn with_suggestion(message: &str) -> String {
         None => format!("expected one of {}", candidates.join(", ")),
     };
     format!("{what} `{found}`\nhint: {hint}")
+}
+
+/// Rewrites serde's message on a value of the wrong type without the names of Rust's types.
+fn found_and_expected(message: &str) -> Option<String> {
+    let rest =
+        ["invalid type: ", "invalid value: "].into_iter().find_map(|kind| message.strip_prefix(kind))?;
+    let (found, expected) = rest.split_once(", expected ")?;
+    let found = match (found.find(['`', '"']), found) {
+        (Some(start), _) => found[start..].trim_matches('`'),
+        (None, "map") => "a table",
+        (None, "sequence") => "a list",
+        (None, other) => other,
+    };
+    let expected = match expected {
+        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        other if other == "a map" || other.starts_with("struct ") => "a table",
+        other => other,
+    };
+    Some(format!("found {found}, expected {expected}"))
 }
 
 #[cfg(test)]
@@ -55,12 +70,30 @@ mod tests {
         );
         assert_eq!(
             with_suggestion("unknown variant `zzz`, expected `conv` or `dlib`"),
-            "unknown word `zzz`\nhint: expected one of conv, dlib"
+            "unknown value `zzz`\nhint: expected one of conv, dlib"
         );
         assert_eq!(
             with_suggestion("unknown field `beta`, there are no fields"),
             "unknown key `beta`\nhint: there are no options here"
         );
-        assert_eq!(with_suggestion("invalid type: string"), "invalid type: string");
+        assert_eq!(with_suggestion("missing field `beta`"), "missing key `beta`");
+    }
+
+    #[test]
+    fn values_of_the_wrong_type_are_told_without_names_of_types() {
+        for (message, expected) in [
+            ("invalid value: integer `-5`, expected u64", "found -5, expected a whole number, 0 or more"),
+            (
+                "invalid type: floating point `1.5`, expected usize",
+                "found 1.5, expected a whole number, 0 or more",
+            ),
+            ("invalid type: string \"yes\", expected a boolean", "found \"yes\", expected true or false"),
+            ("invalid type: sequence, expected f64", "found a list, expected a number"),
+            ("invalid type: map, expected a string", "found a table, expected a string"),
+            ("invalid type: integer `10`, expected struct LatentsConfig", "found 10, expected a table"),
+            ("anything else", "anything else"),
+        ] {
+            assert_eq!(with_suggestion(message), expected);
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! A configuration as text: one table for each section, everything inside a section on one line.
+//! A configuration as text: one TOML table for each section, with nested tables inline.
 
 use super::Config;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml::{Table, Value};
 
-/// Components that are written as a word when they have no options.
-const WORDS: [&str; 2] = ["architecture", "likelihood"];
+/// Components that are written as a bare word if they have no options.
+const WORDS: [&str; 3] = ["architecture", "likelihood", "posterior"];
 
 impl Config {
-    /// The canonical text; read back, it gives the same configuration.
+    /// The canonical text; parsing it gives the same configuration.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let table = table(self);
@@ -36,6 +36,14 @@ pub(super) fn flattened(config: &Config) -> BTreeMap<String, String> {
             let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
             match value {
                 Value::Table(inner) => walk(&path, inner, into),
+                Value::Array(items)
+                    if !items.is_empty() && items.iter().all(|item| name_of(item).is_some()) =>
+                {
+                    for item in items {
+                        let path = format!("{path}.{}", name_of(item).unwrap_or_default());
+                        walk(&path, item.as_table().unwrap_or(&Table::new()), into);
+                    }
+                }
                 value => drop(into.insert(path, value.to_string())),
             }
         }
@@ -43,6 +51,11 @@ pub(super) fn flattened(config: &Config) -> BTreeMap<String, String> {
     let mut values = BTreeMap::new();
     walk("", &table(config), &mut values);
     values
+}
+
+/// The name of a table in a list of them, as the terms of a composed objective.
+fn name_of(item: &Value) -> Option<&str> {
+    item.as_table()?.get("name")?.as_str()
 }
 
 fn table(config: &Config) -> Table {

@@ -1,4 +1,4 @@
-//! What the aggregate posterior q(z) = 1/N sum_n q(z|x_n) says: how much codes know of images, and units of each other.
+//! Information in the aggregate posterior q(z) = 1/N sum_n q(z|x_n): mutual information and total correlation.
 //!
 //! From M of the N images and one sample z_i of the posterior of each,
 //!
@@ -7,15 +7,15 @@
 //!
 //! with ln q(z_i) = ln sum_m w_im q(z_i|x_m) estimated in two ways, and ln q(z_ij) of each unit alone likewise:
 //!
-//! * w_im = 1/M. Since q(z_i|x_i) is among the M, q(z_i) comes out too large on average; for the mutual information this is
-//!   a lower bound, never more than ln M (Poole et al. 2019, on bounds with a known conditional).
-//! * w_ii = 1/N and w_im = (1 - 1/N) / (M - 1) otherwise: an unbiased estimate of q(z_i) itself (the stratified sampling of
-//!   Chen et al. 2018, appendix C.2, with all other images alike), so that by Jensen's inequality its logarithm comes out
-//!   too small, and the mutual information is bounded from above.
+//! * w_im = 1/M. Since q(z_i|x_i) is among the M, q(z_i) is overestimated on average; for the mutual information this
+//!   gives a lower bound, which never exceeds ln M (Poole et al. 2019, on bounds with a known conditional).
+//! * w_ii = 1/N and w_im = (1 - 1/N) / (M - 1) otherwise: an unbiased estimate of q(z_i) itself (the stratified
+//!   sampling of Chen et al. 2018, appendix C.2, with equal weights for all other images). By Jensen's inequality its
+//!   logarithm is underestimated, which gives an upper bound of the mutual information.
 //!
-//! For the total correlation neither is a bound, since the errors of ln q(z) and of ln q(z_j) have opposite signs: the two
-//! numbers are given in order. For M = N they are the same, exact up to the N samples; how far they are apart tells whether
-//! M is large enough. Nats. Categorical units count like others, with their probabilities as densities.
+//! For the total correlation neither is a bound, since the errors of ln q(z) and of ln q(z_j) have opposite signs: the
+//! two numbers are given in ascending order. For M = N they are equal, and exact up to the N samples; their difference
+//! shows whether M is large enough. In nats. Categorical units are treated alike, with probabilities as densities.
 
 use crate::model::{Layout, Posteriors};
 use ndarray::{ArrayView1, Axis};
@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use std::f64::consts::PI;
 use unbraid_data::random::{Position, Stream};
 
-/// Two estimates of one number.
+/// Two estimates of one quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
     /// The smaller one.
@@ -39,13 +39,13 @@ pub struct Bracket {
 pub struct AggregatePosterior {
     /// I(x; z), bounded from below and from above.
     pub mutual_information: Bracket,
-    /// TC of q(z), by the two ways to estimate densities; no bounds.
+    /// TC of q(z) from the two density estimates; not bounds.
     pub total_correlation: Bracket,
 }
 
 impl AggregatePosterior {
-    /// From the posteriors of distinct images, at least two, out of `dataset_len`. The work grows with the square of their
-    /// number. The result is a function of the seed, whatever the threads.
+    /// From the posteriors of at least two distinct images out of `dataset_len`. The work grows with the square of
+    /// their number. The result depends on the seed, but not on the number of threads.
     ///
     /// # Panics
     /// If there are fewer than two, or more than `dataset_len`.
@@ -61,7 +61,7 @@ impl AggregatePosterior {
                 |rows, place| table.at(place, dataset_len, position, rows),
             )
             .collect();
-        // Summed in order: the same on any number of threads.
+        // Summed in order, so that the number of threads does not matter.
         let mean = |which: usize| points.iter().map(|point| point[which]).sum::<f64>() / count as f64;
         let (equal, stratified) = (mean(2), mean(3));
         Self {
@@ -73,9 +73,9 @@ impl AggregatePosterior {
 
 /// All posteriors, unit by unit, in double precision.
 struct Table {
-    /// Of each continuous unit, mean and log-variance of every image.
+    /// Mean and log-variance of every image, for each continuous unit.
     continuous: Vec<(Vec<f64>, Vec<f64>)>,
-    /// Of each categorical unit, ln of the probability of each class, image by image.
+    /// ln of the probability of each class, image by image, for each categorical unit.
     categorical: Vec<(usize, Vec<f64>)>,
 }
 
@@ -98,8 +98,9 @@ impl Table {
         self.continuous.len() + self.categorical.len()
     }
 
-    /// Mutual information from below and above, total correlation by the first and the second weights, at a sample of the
-    /// posterior of image `place`. `rows` is room for ln q(z_j|x_m) of each unit j and, last, of all together.
+    /// Lower and upper bound of the mutual information, and the total correlation with the first and the second
+    /// weights, at a sample of the posterior of image `place`. `rows` is a buffer for ln q(z_j|x_m) of each unit j and,
+    /// last, of all units together.
     fn at(&self, place: usize, images: usize, position: Position, rows: &mut [Vec<f64>]) -> [f64; 4] {
         let mut generator = position.lane(place as u64).generator();
         let Some((joint, rows)) = rows.split_last_mut() else { return [0.0; 4] };
@@ -134,18 +135,19 @@ impl Table {
     }
 }
 
-/// A class by its probability, for a number drawn from 0 to 1.
+/// The class that a uniform number in \[0, 1\) selects.
 fn class_of(log_probabilities: &[f64], mut left: f64) -> usize {
     let chosen = log_probabilities.iter().position(|log| {
         left -= log.exp();
         left < 0.0
     });
-    // Rounding may leave the sum of all just below a number drawn near one; a class without probability is never meant.
+    // Rounding may leave the sum of all probabilities below the number drawn; a class of probability zero is never
+    // chosen.
     let possible = || log_probabilities.iter().rposition(|log| *log > f64::NEG_INFINITY);
     chosen.or_else(possible).unwrap_or(0)
 }
 
-/// ln sum_m w_m exp(density_m) with equal weights, and with 1/N for `own` and the rest for the others alike.
+/// ln sum_m w_m exp(density_m) with equal weights, and with the weight 1/N for `own` and equal weights for the others.
 fn log_densities(densities: &[f64], own: usize, images: usize) -> (f64, f64) {
     let largest = densities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = densities.iter().map(|density| (density - largest).exp()).sum();
@@ -178,7 +180,7 @@ mod tests {
         assert_eq!(class_of(&logs, 1.0), 1, "never a class without probability");
     }
 
-    /// Two units of variance one: means that correlate by `correlation`, posteriors of the standard deviation `noise`.
+    /// Two units of variance one: means with correlation `correlation`, posteriors of standard deviation `noise`.
     fn gaussian(images: usize, correlation: f64, noise: f64) -> Posteriors {
         let mut generator = Stream::new(4, "means").at(0).generator();
         let mut draw = || -> f64 { StandardNormal.sample(&mut generator) };
@@ -194,9 +196,9 @@ mod tests {
         Posteriors { mean, log_variance, categories, probabilities }
     }
 
-    /// q(z) is a Gaussian with ones on the diagonal and r = correlation (1 - noise^2) beside it, so that I(x; z) =
-    /// H(z) - H(z|x) = 1/2 ln(1 - r^2) - 2 ln(noise) and TC = -1/2 ln(1 - r^2). Both estimates are means over 3000
-    /// samples of log-ratios whose deviation is about one: 0.02 of noise, to which the bias of few images comes.
+    /// q(z) is a Gaussian with unit variances and correlation r = correlation (1 - noise^2), so that I(x; z) = H(z) -
+    /// H(z|x) = 1/2 ln(1 - r^2) - 2 ln(noise) and TC = -1/2 ln(1 - r^2). Both estimates are means over 3000 samples of
+    /// log-ratios with a standard deviation of about one: an error of 0.02, plus the bias of few images.
     #[test]
     fn gaussians_have_the_information_of_the_closed_form() {
         for (correlation, noise) in [(0.6_f64, 0.5_f64), (0.9, 0.3), (0.0, 0.7)] {
@@ -234,7 +236,8 @@ mod tests {
         }
     }
 
-    /// Two units that both tell which of three images it is: each knows ln 3, together no more, so that they share ln 3.
+    /// Two units that both identify one of three images: each carries ln 3, and so do both together, so that they share
+    /// ln 3.
     #[test]
     fn classes_that_are_certain_share_all_they_know() {
         let posteriors = categorical(&[
@@ -249,7 +252,7 @@ mod tests {
         }
     }
 
-    /// One unit of two classes that is right nine times out of ten, a second that is always the same: I = ln 2 - H(0.1).
+    /// One unit of two classes that is right nine times out of ten, and a constant one: I = ln 2 - H(0.1).
     #[test]
     fn classes_that_err_know_less() {
         let rows: Vec<&[f32]> =
@@ -257,7 +260,7 @@ mod tests {
         let found =
             AggregatePosterior::estimate(&categorical(&rows), &Layout::with_units(0, &[2, 1]), 4000, 1);
         let entropy = -(0.1_f64 * 0.1_f64.ln() + 0.9 * 0.9_f64.ln());
-        // A sample is right or not, ln(1.8) or ln(0.2): a deviation of 0.66 over the root of 4000.
+        // A sample is right or wrong, ln(1.8) or ln(0.2): a standard deviation of 0.66 over the square root of 4000.
         let expected = 2_f64.ln() - entropy;
         assert!((found.mutual_information.lower - expected).abs() < 0.05, "{found:?} {expected}");
         assert!(found.total_correlation.upper.abs() < 1e-9, "{found:?}");

@@ -1,7 +1,7 @@
 //! Codes of the images that an evaluation needs, each computed once.
 
 use super::sampler::Lookup;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::{Array2, ArrayView1};
 use rand_distr::{Distribution, StandardNormal};
@@ -10,19 +10,19 @@ use unbraid_data::DataSet;
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 
-/// What of a posterior counts as the code of an image.
+/// What is taken as the code of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Representation {
-    /// Its mean, as in most publications.
+    /// The mean of the posterior, as in most publications.
     #[default]
     Mean,
-    /// One sample of it for each image.
+    /// One sample of the posterior.
     Sample,
 }
 
 impl Representation {
-    /// Its word in files and on the command line.
+    /// Its name in files and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -31,10 +31,10 @@ impl Representation {
     }
 }
 
-/// Codes by image: of all images of a data set, or of a few.
+/// Codes by image, of all images of a data set or of some.
 #[derive(Debug)]
 pub struct Encoded {
-    /// The images that the rows stand for, in order; `None` if row `i` is image `i`.
+    /// The images of the rows, in ascending order; `None` if row `i` is image `i`.
     images: Option<Vec<usize>>,
     codes: Array2<f32>,
     log_variance: Array2<f32>,
@@ -42,14 +42,14 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// Encodes these images, which must be in order, or all.
+    /// Encodes these images, which must be in ascending order, or all images.
     ///
-    /// A code is a function of image, seed and representation alone: noise in the images and samples of the posterior
-    /// have a sequence of their own for each image. It holds the continuous units; of a model that has none, the most
-    /// likely class of each categorical unit as a number.
+    /// A code depends on the image, the seed and the representation only: each image has random streams of its own for
+    /// noise in the image and for the sample of the posterior. It holds the continuous units; for a model without any,
+    /// the most likely class of each categorical unit as a number.
     ///
     /// # Errors
-    /// If the images are of another size than those of the run, or cannot be read.
+    /// If the images do not have the size of the run's, or cannot be read.
     pub fn new(
         run: &Run,
         data: &dyn DataSet,
@@ -57,6 +57,14 @@ impl Encoded {
         (representation, seed): (Representation, u64),
         progress: &dyn Progress,
     ) -> Result<Self> {
+        let posterior = &run.config().model.posterior;
+        if representation == Representation::Sample && !posterior.is_diagonal() {
+            let expected = format!(
+                "mean, since samples of a posterior that is `{}` are not drawn here",
+                posterior.name()
+            );
+            return Err(Error::argument("representation", "sample", expected));
+        }
         let noise = Stream::new(seed, "evaluation images");
         let every: Vec<usize>;
         let wanted = match &images {
@@ -86,12 +94,12 @@ impl Encoded {
         Ok(Self { images, codes, log_variance, categories })
     }
 
-    /// How many images were encoded.
+    /// Number of images encoded.
     pub fn len(&self) -> usize {
         self.codes.nrows()
     }
 
-    /// Whether there are none.
+    /// Whether no image was encoded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

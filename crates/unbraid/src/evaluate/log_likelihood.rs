@@ -5,7 +5,7 @@
 //! it approaches ln p(x) from below as K grows.
 
 use crate::error::Result;
-use crate::model::{DiagonalGaussian, Network, Pass, Posterior, Sample};
+use crate::model::{Draw, Network, Pass, Posterior, Sample};
 use crate::prior::Prior;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::Rng;
@@ -14,15 +14,14 @@ use unbraid_data::progress::Progress;
 use unbraid_data::random::{Generator, Stream};
 use unbraid_data::{DataError, DataSet};
 
-/// How the estimate is made.
+/// Settings of the estimate.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    /// K, the number of samples of each posterior.
+    /// K, the number of samples per posterior.
     pub samples: usize,
-    /// Samples that are decoded at once, which decides about memory and speed and, but for rounding, not about the
-    /// result.
+    /// Samples decoded at once. This affects memory and speed, but the result only by rounding.
     pub rows: usize,
-    /// All random numbers are functions of this one and the places of image and sample.
+    /// The seed; each random number also depends on the indices of image and sample.
     pub seed: u64,
 }
 
@@ -32,14 +31,14 @@ impl Default for Sampling {
     }
 }
 
-/// ln p(x) of some images, in nats.
+/// Estimates of ln p(x) of some images, in nats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLikelihood {
     /// ln 1/K sum_k w_k of each image.
     pub images: Vec<f64>,
     /// 1/K sum_k ln w_k of each image: its evidence lower bound.
     pub bounds: Vec<f64>,
-    /// 1/K sum_k -ln p(x|z_k) of each image: its distortion. The rest of the negative bound is its rate.
+    /// 1/K sum_k -ln p(x|z_k) of each image: its distortion. The rate is the negative bound minus the distortion.
     pub distortions: Vec<f64>,
 }
 
@@ -59,14 +58,14 @@ impl LogLikelihood {
         mean(&self.distortions)
     }
 
-    /// The standard error of [`LogLikelihood::mean`] as an estimate for all images of which these are a sample.
+    /// The standard error of [`LogLikelihood::mean`], if these images are a sample of a larger data set.
     pub fn standard_error(&self) -> f64 {
         let (mean, count) = (self.mean(), self.images.len() as f64);
         let squares: f64 = self.images.iter().map(|value| (value - mean).powi(2)).sum();
         (squares / (count - 1.0).max(1.0) / count.max(1.0)).sqrt()
     }
 
-    /// Of the images `indices` of a data set.
+    /// For the images `indices` of a data set.
     ///
     /// # Errors
     /// If an image cannot be read.
@@ -86,7 +85,7 @@ impl LogLikelihood {
         );
         let mut all = Self { images: Vec::new(), bounds: Vec::new(), distortions: Vec::new() };
         let mut pixels = vec![0.0; shape.values()];
-        // One image at a time: its samples fill the rows, so that a wide range of K needs no other cut.
+        // One image at a time: its samples fill the batch, so that any K is split alike.
         for (place, &index) in indices.iter().enumerate() {
             let place = place as u64;
             data.write_image(index, pixel_noise.at(0).lane(place), &mut pixels)?;
@@ -108,7 +107,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Importance weights of one image, summed as they come.
+/// The importance weights of one image, summed incrementally.
 #[derive(Clone, Copy, Debug)]
 struct Weights {
     count: usize,
@@ -179,14 +178,14 @@ fn draw(
     generator: &mut Generator,
     device: &Device,
 ) -> (Sample, Vec<f64>) {
-    let units = posterior.continuous.mean.dims()[1];
+    let ([_, units], width) = (posterior.continuous.dims(), posterior.continuous.noise_width());
     let classes: Vec<Vec<f64>> =
         posterior.categorical.iter().map(|unit| doubles(unit.log_probabilities.clone())).collect();
-    let mut normal = Vec::with_capacity(rows * units);
+    let mut normal = Vec::with_capacity(rows * width);
     let mut one_hot: Vec<Vec<f32>> = classes.iter().map(|logs| vec![0.0; rows * logs.len()]).collect();
     let mut log_ratios = vec![0.0; rows];
     for (row, log_ratio) in log_ratios.iter_mut().enumerate() {
-        normal.extend((0..units).map(|_| -> f32 { StandardNormal.sample(generator) }));
+        normal.extend((0..width).map(|_| -> f32 { StandardNormal.sample(generator) }));
         for (logs, hot) in classes.iter().zip(&mut one_hot) {
             let class = class_of(logs, generator);
             hot[row * logs.len() + class] = 1.0;
@@ -198,28 +197,25 @@ fn draw(
         Tensor::from_data(TensorData::new(values, [rows, width]), device)
     };
     let many = posterior.continuous.repeated(rows);
-    let continuous = many.sample(tensor(normal, units));
-    if units > 0 {
-        let ratios = continuous_log_ratios(&many, prior, &continuous);
+    let draw = many.draw(tensor(normal, width));
+    if let Some(of_posterior) = many.log_density(&draw).filter(|_| units > 0) {
+        let of_posterior = of_posterior.sum_dim(1).reshape([rows]);
+        let ratios = doubles(prior.log_density(draw.value.clone()) - of_posterior);
         log_ratios.iter_mut().zip(ratios).for_each(|(sum, ratio)| *sum += ratio);
     }
     let categorical = one_hot.into_iter().zip(&classes).map(|(hot, logs)| tensor(hot, logs.len()));
-    (Sample { continuous, categorical: categorical.collect() }, log_ratios)
+    let Draw { value, log_density } = draw;
+    (Sample { continuous: value, log_density, categorical: categorical.collect() }, log_ratios)
 }
 
-fn continuous_log_ratios(posterior: &DiagonalGaussian, prior: &Prior, z: &Tensor<2>) -> Vec<f64> {
-    let of_posterior = posterior.log_density(z.clone()).sum_dim(1).reshape([z.dims()[0]]);
-    doubles(prior.log_density(z.clone()) - of_posterior)
-}
-
-/// A class by its probability.
+/// Draws a class by its probability.
 fn class_of(log_probabilities: &[f64], generator: &mut Generator) -> usize {
     let mut left = f64::from(generator.next_u32()) / 4_294_967_296.0;
     let chosen = log_probabilities.iter().position(|log| {
         left -= log.exp();
         left < 0.0
     });
-    // Rounding may leave the sum of all just below a number drawn near one.
+    // Rounding may leave the sum of all probabilities below the number drawn.
     chosen.unwrap_or(log_probabilities.len() - 1)
 }
 

@@ -1,7 +1,8 @@
-//! How good a model is as a model: what it loses, what it keeps, how likely it finds the data.
+//! Measures of a generative model: likelihood, rate, distortion, mutual information, active units.
 
 use super::aggregate_posterior::AggregatePosterior;
 use super::log_likelihood::{LogLikelihood, Sampling};
+use crate::config::PosteriorNeed;
 use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::Axis;
@@ -18,16 +19,16 @@ pub const ACTIVE: f64 = 0.01;
 /// Images that are decoded together.
 const PIECE: usize = 512;
 
-/// How much work to put into it.
+/// How many images and samples to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Images that are encoded; all if there are fewer.
+    /// Images to encode; all if there are fewer.
     pub images: usize,
-    /// The first of these, whose likelihood is estimated.
+    /// How many of these the likelihood is estimated for: the first ones.
     pub likelihood_images: usize,
-    /// Samples of each of their posteriors.
+    /// Samples per posterior for the likelihood.
     pub samples: usize,
-    /// Decides which images, and all samples.
+    /// The seed of the choice of images and of all samples.
     pub seed: u64,
 }
 
@@ -37,55 +38,59 @@ impl Default for Effort {
     }
 }
 
-/// What was measured. All but the first and the counts in nats per image.
+/// The results. All except the first and the counts are in nats per image.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Measures {
-    /// Mean squared error of a pixel's value, from images to their reconstructions by [`Run::reconstruct`].
+    /// Mean squared error per pixel value between images and their reconstructions by [`Run::reconstruct`].
     pub mean_squared_error: f64,
     /// E -ln p(x|z), z from the posterior: the distortion D (Alemi et al. 2018).
     pub distortion: f64,
-    /// E KL(q(z|x) || p(z)), from the same samples: the rate R (Alemi et al. 2018).
-    pub rate: f64,
+    /// E KL(q(z|x) || p(z)), from the same samples: the rate R (Alemi et al. 2018). It and the three below are `None` if the
+    /// posterior has no density.
+    pub rate: Option<f64>,
     /// The evidence lower bound, -(R + D).
-    pub elbo: f64,
-    /// ln p(x) by importance sampling (Burda et al. 2016, eq. 8); at least the bound.
-    pub log_likelihood: f64,
-    /// Its standard error, from one image to the next.
-    pub log_likelihood_error: f64,
-    /// I(x; z): its expectation is at most that.
-    pub mutual_information_lower: f64,
-    /// I(x; z): its expectation is at least that.
-    pub mutual_information_upper: f64,
+    pub elbo: Option<f64>,
+    /// ln p(x) by importance sampling (Burda et al. 2016, eq. 8); never below the bound.
+    pub log_likelihood: Option<f64>,
+    /// Its standard error over the images.
+    pub log_likelihood_error: Option<f64>,
+    /// Lower bound of I(x; z) in expectation. It and the three below are `None` unless the posterior is diagonal, since they
+    /// need its density at samples of others.
+    pub mutual_information_lower: Option<f64>,
+    /// Upper bound of I(x; z) in expectation.
+    pub mutual_information_upper: Option<f64>,
+    /// ln M for M encoded images, which the lower bound never exceeds.
+    pub information_ceiling: f64,
     /// Total correlation of the aggregate posterior, the smaller of two estimates.
-    pub total_correlation_lower: f64,
+    pub total_correlation_lower: Option<f64>,
     /// The larger one.
-    pub total_correlation_upper: f64,
-    /// Continuous units whose mean varies by more than [`ACTIVE`].
+    pub total_correlation_upper: Option<f64>,
+    /// Continuous units whose mean has a variance above [`ACTIVE`].
     pub active_units: usize,
-    /// The variance over the images of the posterior mean of each continuous unit.
+    /// The variance of the posterior mean over the images, for each continuous unit.
     pub mean_variance: Vec<f64>,
     /// KL divergence of each unit from its prior, continuous ones first.
     pub kl_unit: Vec<f64>,
-    /// Images that were encoded: for all but the next four.
+    /// Images encoded, for all but distortion, rate, bound and likelihood.
     pub images: usize,
-    /// Images behind distortion, rate, bound and likelihood.
+    /// Images used for distortion, rate, bound and likelihood.
     pub likelihood_images: usize,
-    /// Samples of each of their posteriors.
+    /// Samples per posterior for these.
     pub samples: usize,
-    /// Decides which images, and all samples.
+    /// The seed of the choice of images and of all samples.
     pub seed: u64,
     /// Training steps of the weights.
     pub step: u64,
 }
 
 impl Run {
-    /// Measures the model on a data set, usually its own. The formulas stand with [`Measures`] and
+    /// Measures the model on a data set, usually its own. The formulas are in [`Measures`] and
     /// [`AggregatePosterior`](super::AggregatePosterior).
     ///
     /// # Errors
-    /// If the images are of another size than those of the run, or cannot be read; if there are fewer than two, or
-    /// nothing is asked for.
+    /// If the images do not have the size of the run's or cannot be read, if there are fewer than two, or if a number
+    /// in `effort` is zero.
     pub fn measure(&self, data: &dyn DataSet, effort: Effort, progress: &dyn Progress) -> Result<Measures> {
         if effort.images < 2 || effort.samples == 0 || effort.likelihood_images == 0 || data.len() < 2 {
             let found = format!(
@@ -103,9 +108,13 @@ impl Run {
         let images = order.partial_shuffle(&mut generator, count).0.to_vec();
         let noise = Stream::new(effort.seed, "measured pixels");
         let posteriors = self.encode_data(data, &images, noise, progress)?;
-        let squared =
-            self.mean_squared_error(data, &images, noise, &self.latents_of(&posteriors), progress)?;
-        let aggregate = AggregatePosterior::estimate(&posteriors, self.layout(), data.len(), effort.seed);
+        let errors = self.squared_errors(data, &images, noise, &self.latents_of(&posteriors), progress)?;
+        let values = (count * data.shape().values()) as f64;
+        let squared = errors.iter().sum::<f64>() / values;
+        let provides = self.config().model.posterior.provides();
+        let aggregate = (provides == PosteriorNeed::DiagonalGaussian)
+            .then(|| AggregatePosterior::estimate(&posteriors, self.layout(), data.len(), effort.seed));
+        let of_aggregate = |part: fn(&AggregatePosterior) -> f64| aggregate.as_ref().map(part);
         let sampling = Sampling { samples: effort.samples, seed: effort.seed, ..Sampling::default() };
         let likelihood_images = &images[..effort.likelihood_images.min(count)];
         let likelihood = LogLikelihood::measure(
@@ -116,19 +125,21 @@ impl Run {
             sampling,
             progress,
         )?;
+        let with_density = |value: f64| (provides >= PosteriorNeed::Density).then_some(value);
         let mean_variance: Vec<f64> =
             posteriors.mean.mapv(f64::from).var_axis(Axis(0), 0.0).into_iter().collect();
         Ok(Measures {
             mean_squared_error: squared,
             distortion: likelihood.mean_distortion(),
-            rate: -likelihood.mean_bound() - likelihood.mean_distortion(),
-            elbo: likelihood.mean_bound(),
-            log_likelihood: likelihood.mean(),
-            log_likelihood_error: likelihood.standard_error(),
-            mutual_information_lower: aggregate.mutual_information.lower,
-            mutual_information_upper: aggregate.mutual_information.upper,
-            total_correlation_lower: aggregate.total_correlation.lower,
-            total_correlation_upper: aggregate.total_correlation.upper,
+            rate: with_density(-likelihood.mean_bound() - likelihood.mean_distortion()),
+            elbo: with_density(likelihood.mean_bound()),
+            log_likelihood: with_density(likelihood.mean()),
+            log_likelihood_error: with_density(likelihood.standard_error()),
+            mutual_information_lower: of_aggregate(|aggregate| aggregate.mutual_information.lower),
+            mutual_information_upper: of_aggregate(|aggregate| aggregate.mutual_information.upper),
+            information_ceiling: (count as f64).ln(),
+            total_correlation_lower: of_aggregate(|aggregate| aggregate.total_correlation.lower),
+            total_correlation_upper: of_aggregate(|aggregate| aggregate.total_correlation.upper),
             active_units: mean_variance.iter().filter(|variance| **variance > ACTIVE).count(),
             mean_variance,
             kl_unit: self.divergences(&posteriors, effort.seed),
@@ -140,37 +151,59 @@ impl Run {
         })
     }
 
-    fn mean_squared_error(
+    /// How far images are from their reconstructions by [`Run::reconstruct`]: the mean squared error of a pixel's value, for
+    /// each of these images. Where images are made with noise, image `i` has that of lane `i` of `noise`.
+    pub(super) fn reconstruction_errors(
+        &self,
+        data: &dyn DataSet,
+        images: &[usize],
+        noise: Stream,
+        progress: &dyn Progress,
+    ) -> Result<Vec<f64>> {
+        let posteriors = self.encode_data(data, images, noise, progress)?;
+        let mut errors = self.squared_errors(data, images, noise, &self.latents_of(&posteriors), progress)?;
+        let values = data.shape().values() as f64;
+        errors.iter_mut().for_each(|error| *error /= values);
+        Ok(errors)
+    }
+
+    /// The squared error of each image, summed over its values.
+    fn squared_errors(
         &self,
         data: &dyn DataSet,
         images: &[usize],
         noise: Stream,
         latents: &ndarray::Array2<f32>,
         progress: &dyn Progress,
-    ) -> Result<f64> {
+    ) -> Result<Vec<f64>> {
         progress.start("decoding", images.len() as u64);
-        let values = data.shape().values();
-        let mut pixels = vec![0.0; values];
-        let mut sum = 0.0;
+        let mut pixels = vec![0.0; data.shape().values()];
+        let mut errors = Vec::with_capacity(images.len());
         for (images, latents) in images.chunks(PIECE).zip(latents.axis_chunks_iter(Axis(0), PIECE)) {
             for (&image, decoded) in images.iter().zip(self.decode(&latents)?.outer_iter()) {
                 data.write_image(image, noise.at(0).lane(image as u64), &mut pixels)?;
                 let error = |(a, b): (&f32, &f32)| (f64::from(*a) - f64::from(*b)).powi(2);
-                sum += pixels.iter().zip(&decoded).map(error).sum::<f64>();
+                errors.push(pixels.iter().zip(&decoded).map(error).sum::<f64>());
             }
             progress.advance(images.len() as u64);
         }
         progress.finish();
-        Ok(sum / (images.len() * values) as f64)
+        Ok(errors)
     }
 }
 
 impl Measures {
-    /// Every single number by its name, with what it says.
-    pub fn rows(&self) -> Vec<(&'static str, f64, &'static str)> {
+    /// Whether the mutual information is at its ceiling: within 0.1 nats of ln M, all that these images can tell is that
+    /// their codes do not overlap. The total correlation has the same limit, since it is estimated from the same densities.
+    pub fn is_at_ceiling(&self) -> bool {
+        self.mutual_information_lower.is_some_and(|lower| lower > self.information_ceiling - 0.1)
+    }
+
+    /// Every scalar with its name and a description; `None` where it is not defined for the run's posterior.
+    pub fn rows(&self) -> Vec<(&'static str, Option<f64>, &'static str)> {
         vec![
-            ("mean_squared_error", self.mean_squared_error, "of a pixel, image to reconstruction"),
-            ("distortion", self.distortion, "nats: -ln p(x|z), z from the posterior"),
+            ("mean_squared_error", Some(self.mean_squared_error), "of a pixel, image to reconstruction"),
+            ("distortion", Some(self.distortion), "nats: -ln p(x|z), z from the posterior"),
             ("rate", self.rate, "nats: KL(q(z|x) || p(z))"),
             ("elbo", self.elbo, "nats: -(rate + distortion)"),
             ("log_likelihood", self.log_likelihood, "nats: ln p(x), importance-weighted"),
@@ -181,28 +214,51 @@ impl Measures {
                 "nats: I(x; z) from below, on average",
             ),
             ("mutual_information_upper", self.mutual_information_upper, "the same from above"),
+            (
+                "information_ceiling",
+                Some(self.information_ceiling),
+                "ln of the images: the lower one's limit",
+            ),
             ("total_correlation_lower", self.total_correlation_lower, "nats: of q(z), the smaller estimate"),
             ("total_correlation_upper", self.total_correlation_upper, "the larger; more images: closer"),
-            ("active_units", self.active_units as f64, "variance of the mean above 0.01"),
+            ("active_units", Some(self.active_units as f64), "variance of the mean above 0.01"),
         ]
     }
 
-    /// A table of 80 columns.
+    /// A table at most 80 columns wide.
     pub fn as_text(&self) -> String {
         let mut text = String::new();
         for (name, value, meaning) in self.rows() {
-            let value = match name {
-                "active_units" => format!("{} of {}", value, self.mean_variance.len()),
-                "mean_squared_error" => format!("{value:.6}"),
-                _ => format!("{value:.4}"),
+            let value = match (name, value) {
+                (_, None) => "undefined".to_owned(),
+                ("active_units", Some(value)) => format!("{} of {}", value, self.mean_variance.len()),
+                ("mean_squared_error", Some(value)) => format!("{value:.6}"),
+                (_, Some(value)) => format!("{value:.4}"),
             };
             let _ = writeln!(text, "{name:25} {value:>12}  {meaning}");
+        }
+        if self.mutual_information_lower.is_none() {
+            let reason = match self.rate {
+                None => "its posterior has no density",
+                Some(_) => "mutual information and total correlation need a diagonal posterior",
+            };
+            let _ = writeln!(text, "\nundefined for this run: {reason}");
         }
         let _ = writeln!(
             text,
             "\n{} images; distortion to likelihood: {} images, {} samples each; step {}",
             self.images, self.likelihood_images, self.samples, self.step
         );
+        if self.is_at_ceiling() {
+            let _ = writeln!(
+                text,
+                "The mutual information is at its ceiling, ln {} = {:.4}: codes of different\n\
+                 images do not overlap, and that is all that so many images can tell. Its true\n\
+                 value and that of the total correlation may be much larger, even where two\n\
+                 estimates agree. --images raises the ceiling, up to all images of the data.",
+                self.images, self.information_ceiling
+            );
+        }
         text
     }
 
@@ -210,6 +266,7 @@ impl Measures {
     pub fn as_csv(&self) -> String {
         let mut text = String::from("measure,value\n");
         for (name, value, _) in self.rows() {
+            let value = value.as_ref().map(f64::to_string).unwrap_or_default();
             let _ = writeln!(text, "{name},{value}");
         }
         let counts = [

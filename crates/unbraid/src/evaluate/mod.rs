@@ -1,11 +1,11 @@
-//! From a trained run, or from codes that another program computed, to scores. Metrics see arrays only; where the arrays
-//! come from is decided here. Depends on runs and data.
+//! Scores of a trained run, or of codes that another program computed. Metrics see arrays only; this module provides
+//! the arrays. Depends on runs and data.
 //!
-//! * [`evaluate()`] draws the points that scores are computed on, encodes each image that any score needs once, and runs
-//!   the metrics. Interventional scores look codes up by image ([`DataSampler`]) instead of encoding millions of images.
-//!   [`evaluate_and_write`] also writes `scores.json` and `codes.npz` into the run directory.
-//! * [`Measures`] says how good a run is as a generative model: likelihood, rate and distortion, mutual information.
-//! * [`codes_file`] is the `.npz` that codes come in and leave by, [`Scores`] a `scores.json`.
+//! * [`evaluate()`] draws the points that scores are computed on, encodes each image that any score needs once, and
+//!   runs the metrics. Interventional scores look up codes by image ([`DataSampler`]) instead of encoding millions of
+//!   images. [`evaluate_and_write`] also writes `scores.json` and `codes.npz` into the run directory.
+//! * [`Measures`] judge a run as a generative model: likelihood, rate and distortion, mutual information.
+//! * [`codes_file`] reads and writes codes as `.npz`, [`Scores`] is a `scores.json`.
 
 mod aggregate_posterior;
 pub mod codes_file;
@@ -25,5 +25,5 @@ pub use log_likelihood::{LogLikelihood, Sampling};
 pub use measures::{ACTIVE, Effort, Measures};
 pub use points::Points;
 pub use sampler::{DataSampler, Lookup};
-pub use scores_file::{About, Scores, read_about};
+pub use scores_file::{About, Earlier, Scores, read_about};
 pub use written::{Source, check_outputs, evaluate_and_write};

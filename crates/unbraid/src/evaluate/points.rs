@@ -5,25 +5,27 @@ use unbraid_data::DataSet;
 use unbraid_data::random::Stream;
 use unbraid_data::sampling::uniform;
 
-/// The images of the training and of the test points.
+/// The images used as training and test points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Points {
     /// Images that most scores are computed on and learners are fitted to.
     pub train: Vec<usize>,
-    /// Images that learners are judged on.
+    /// Images that learners are tested on.
     pub test: Vec<usize>,
 }
 
 impl Points {
     /// Draws `samples` training points and half as many test points.
     ///
-    /// On a full grid of factors they are drawn with replacement, which makes factors independent and uniform, as the
-    /// reference definitions have them. From other data distinct images are drawn, so that no learner is judged on what
-    /// it was fitted to; where there are not enough, all are used, two thirds of them for training.
+    /// On a full grid of factors they are drawn with replacement, so that factors are independent and uniform, as in
+    /// the reference definitions. From other data distinct images are drawn, so that no learner is tested on what it
+    /// was fitted to; if there are not enough, all are used, two thirds of them for training. The same holds for a grid
+    /// with fewer than twenty images for each training point: drawn with replacement, more than a twentieth of its test
+    /// points would be training points.
     pub fn draw(data: &dyn DataSet, samples: usize, seed: u64) -> Self {
         let tests = samples.div_ceil(2);
         let stream = Stream::new(seed, "evaluation points");
-        if data.is_full_grid() {
+        if data.is_full_grid() && data.len() / 20 >= samples {
             let draw = |position: u64, count: usize| {
                 let mut images = vec![0; count];
                 uniform(data.len(), &mut stream.at(position).generator(), &mut images);
@@ -43,8 +45,8 @@ impl Points {
         Self { train: chosen[..samples].to_vec(), test }
     }
 
-    /// Draws as many from two data sets: training points from one, test points from the other. Distinct images; all of
-    /// them where there are no more than asked for.
+    /// Draws training points from one data set and test points from another: distinct images, or all of them if there
+    /// are no more than requested.
     pub fn draw_from_two(data: &dyn DataSet, test: &dyn DataSet, samples: usize, seed: u64) -> Self {
         let stream = Stream::new(seed, "evaluation points");
         let draw = |position: u64, from: &dyn DataSet, count: usize| {
@@ -55,13 +57,18 @@ impl Points {
         Self { train: draw(0, data, samples), test: draw(1, test, samples.div_ceil(2)) }
     }
 
-    /// All images that occur, each once, in order.
+    /// How many distinct images there are among the training points and among the test points.
+    pub fn distinct(&self) -> (usize, usize) {
+        (sorted(self.train.clone()).len(), sorted(self.test.clone()).len())
+    }
+
+    /// All images that occur, without repetition, in ascending order.
     pub fn images(&self) -> Vec<usize> {
         sorted(self.train.iter().chain(&self.test).copied().collect())
     }
 }
 
-/// Each once, in order.
+/// Sorts and removes repetitions.
 pub(super) fn sorted(mut images: Vec<usize>) -> Vec<usize> {
     images.sort_unstable();
     images.dedup();
@@ -79,12 +86,23 @@ mod tests {
 
     #[test]
     fn a_grid_is_drawn_from_with_replacement() {
-        let data = open("shapes(scales=2, orientations=2, positions=4)");
+        let data = open("shapes");
         let points = Points::draw(data.as_ref(), 1000, 0);
         assert_eq!((points.train.len(), points.test.len()), (1000, 500));
-        assert!(points.images().len() <= 192 && points.images().iter().all(|&image| image < 192));
+        assert!(points.images().iter().all(|&image| image < data.len()));
         assert_eq!(points, Points::draw(data.as_ref(), 1000, 0));
         assert_ne!(points, Points::draw(data.as_ref(), 1000, 1));
+    }
+
+    /// 192 images: two thirds are 128. With replacement nearly every test point would be a training point.
+    #[test]
+    fn a_small_grid_is_split_into_distinct_images() {
+        let data = open("shapes(scales=2, orientations=2, positions=4)");
+        let points = Points::draw(data.as_ref(), 10_000, 0);
+        assert_eq!((points.train.len(), points.test.len()), (128, 64));
+        assert_eq!((points.distinct(), points.images().len()), ((128, 64), 192));
+        let few = Points::draw(data.as_ref(), 10, 0);
+        assert_eq!((few.distinct(), few.images().len()), ((10, 5), 15));
     }
 
     #[test]

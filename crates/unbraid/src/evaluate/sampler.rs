@@ -1,11 +1,13 @@
-//! Interventions on a data set, answered with codes.
+//! Codes under interventions on a data set.
 
+use rand::seq::SliceRandom;
 use unbraid_data::DataSet;
+use unbraid_data::random::Stream;
 use unbraid_data::sampling::{Interventions, uniform};
 use unbraid_metrics::random::Generator;
 use unbraid_metrics::scores::InterventionSampler;
 
-/// Whatever has codes by image.
+/// Codes that can be looked up by image.
 pub trait Lookup: Sync {
     /// The number of units of a code.
     fn units(&self) -> usize;
@@ -14,10 +16,10 @@ pub trait Lookup: Sync {
     fn look_up(&self, images: &[usize], codes: &mut [f64]);
 }
 
-/// Draws images under interventions on the factors of a data set, and looks their codes up.
+/// Draws images under interventions on the factors of a data set, and looks up their codes.
 ///
-/// On a full grid the other factors are independent and uniform, as the definitions of the scores have it; from other data
-/// images that share the value of the held factor are drawn.
+/// On a full grid the other factors are independent and uniform, as the definitions of the scores require; from other
+/// data, images that share the value of the fixed factor are drawn.
 #[derive(Debug)]
 pub struct DataSampler<'a, L> {
     interventions: Interventions<'a>,
@@ -28,7 +30,7 @@ pub struct DataSampler<'a, L> {
 }
 
 impl<'a, L: Lookup> DataSampler<'a, L> {
-    /// Over all images of `data`, whose codes must all be known; `None` if no latent factor varies.
+    /// Over all images of `data`, which must all have been encoded; `None` if no latent factor varies.
     pub fn new(data: &'a dyn DataSet, codes: &'a L) -> Option<Self> {
         let factors = varying_factors(data);
         if factors.is_empty() {
@@ -66,6 +68,56 @@ impl<L: Lookup> InterventionSampler for DataSampler<'_, L> {
         let mut images = vec![0; batch.len() / self.unit_count()];
         uniform(self.images, generator, &mut images);
         self.codes.look_up(&images, batch);
+    }
+
+    fn shuffled(&self, seed: u64, round: usize) -> Option<Box<dyn InterventionSampler + '_>> {
+        let mut order: Vec<usize> = (0..self.images).collect();
+        order.shuffle(&mut Stream::new(seed, "chance").at(round as u64).generator());
+        Some(Box::new(ShuffledSampler { sampler: self, order }))
+    }
+}
+
+/// Draws the images that a sampler draws, and looks up the code of another image for each.
+struct ShuffledSampler<'a, L> {
+    sampler: &'a DataSampler<'a, L>,
+    order: Vec<usize>,
+}
+
+impl<L: Lookup> ShuffledSampler<'_, L> {
+    fn look_up(&self, images: &mut [usize], codes: &mut [f64]) {
+        images.iter_mut().for_each(|image| *image = self.order[*image]);
+        self.sampler.codes.look_up(images, codes);
+    }
+}
+
+impl<L: Lookup> InterventionSampler for ShuffledSampler<'_, L> {
+    fn unit_count(&self) -> usize {
+        self.sampler.unit_count()
+    }
+
+    fn factor_count(&self) -> usize {
+        self.sampler.factor_count()
+    }
+
+    fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]) {
+        let count = first.len() / self.unit_count();
+        let (mut left, mut right) = (vec![0; count], vec![0; count]);
+        let DataSampler { interventions, factors, .. } = self.sampler;
+        interventions.pairs(factors[factor], generator, &mut left, &mut right);
+        self.look_up(&mut left, first);
+        self.look_up(&mut right, second);
+    }
+
+    fn held(&self, factor: usize, generator: &mut Generator, batch: &mut [f64]) {
+        let mut images = vec![0; batch.len() / self.unit_count()];
+        let DataSampler { interventions, factors, .. } = self.sampler;
+        interventions.fixed(factors[factor], generator, &mut images);
+        self.look_up(&mut images, batch);
+    }
+
+    fn free(&self, generator: &mut Generator, batch: &mut [f64]) {
+        // Images drawn uniformly are as good in any order.
+        self.sampler.free(generator, batch);
     }
 }
 

@@ -1,18 +1,19 @@
-//! `scores.json` and `codes.npz` of a run: how they are written, and what may be replaced by them.
+//! `scores.json` and `codes.npz` of a run: writing them, and what they may replace.
 
 use super::codes_file;
-use super::evaluation::{Evaluation, Settings};
+use super::evaluation::Evaluation;
 use crate::error::{Error, Result};
 use crate::files::{self, Existing};
-use crate::run::{Run, RunPaths};
+use crate::run::RunPaths;
 use ndarray::Array2;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use unbraid_metrics::{Report, by_name};
+use unbraid_data::files::{LONGEST_TABLE, read_text};
+use unbraid_metrics::{Report, Score, by_name, registry};
 
-/// What `scores.json` says of itself, under `evaluation`.
+/// The part `evaluation` of `scores.json`: how the scores were computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// Version of unbraid.
@@ -21,21 +22,75 @@ pub struct About {
     pub step: u64,
     /// `mean` or `sample`.
     pub representation: String,
-    /// The seed of everything that was drawn.
+    /// The seed of everything that was drawn at random.
     pub seed: u64,
     /// Points that most scores were computed on and learners fitted to.
     pub train_points: usize,
-    /// Points that learners were judged on.
+    /// Points that learners were tested on.
     pub test_points: usize,
-    /// Whether they come from the test split, which the run was not trained on.
+    /// Whether scores were computed on the test split, which the run was not trained on.
     #[serde(default)]
     pub test_split: bool,
     /// Images that were encoded.
     pub images_encoded: usize,
-    /// How long that took.
+    /// Seconds it took to encode them.
     pub encoding_seconds: f64,
     /// SHA-256 of the data.
     pub data_sha256: String,
+    /// SHA-256 of the test split, if scores were computed on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_sha256: Option<String>,
+    /// The fingerprint of the run's configuration; empty in files of versions that did not write it.
+    #[serde(default)]
+    pub configuration: String,
+    /// Distinct images among the training points; 0 in files of versions that did not count them.
+    #[serde(default)]
+    pub train_images: usize,
+    /// Distinct images among the test points.
+    #[serde(default)]
+    pub test_images: usize,
+    /// What has to be known of all scores, a sentence each: which factors were left out, or are numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The names of the factors that were scored, in the order of the columns of matrices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<String>,
+}
+
+impl About {
+    /// Whether scores of this evaluation were computed from the same points as those of another one. Not so if it does not
+    /// say which configuration it is of.
+    pub(super) fn is_of_the_points_of(&self, other: &Self) -> bool {
+        let Self {
+            unbraid: _,
+            step,
+            representation,
+            seed,
+            train_points,
+            test_points,
+            test_split,
+            images_encoded: _,
+            encoding_seconds: _,
+            data_sha256,
+            test_sha256,
+            configuration,
+            train_images: _,
+            test_images: _,
+            notes: _,
+            factors: _,
+        } = self;
+        let data = (test_split, data_sha256, test_sha256);
+        (step, representation, seed, train_points, test_points, data, configuration)
+            == (
+                &other.step,
+                &other.representation,
+                &other.seed,
+                &other.train_points,
+                &other.test_points,
+                (&other.test_split, &other.data_sha256, &other.test_sha256),
+                &other.configuration,
+            )
+    }
 }
 
 /// A `scores.json`: `{"evaluation": {...}, "scores": {"mig": {"value": ..., "parts": ..., ...}, ...}}`.
@@ -53,13 +108,13 @@ impl Scores {
     /// Reads a `scores.json`; `None` if there is no such file.
     ///
     /// # Errors
-    /// If it is something else than the result of an evaluation.
+    /// If it is not the result of an evaluation.
     pub fn read(path: &Path) -> Result<Option<Self>> {
         read(path)
     }
 
-    /// As [`Scores::read`], without lists and matrices, which are most of the file and are skipped unparsed: for reading
-    /// thousands.
+    /// As [`Scores::read`], without lists and matrices: they are most of the file and are skipped unparsed, which
+    /// matters when thousands of files are read.
     ///
     /// # Errors
     /// As [`Scores::read`].
@@ -74,7 +129,7 @@ impl Scores {
             .map(|Numbers { evaluation, scores }| Self { about: evaluation, report: scores }))
     }
 
-    /// The number with this key.
+    /// The score with this key.
     pub fn get(&self, key: &str) -> Option<f64> {
         self.report.get(key)
     }
@@ -86,7 +141,7 @@ impl Scores {
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_text(path, LONGEST_TABLE) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(path, "read it")(error)),
@@ -99,64 +154,66 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     })
 }
 
-/// The two files of an evaluation, known to be ours to write.
+/// The two output files of an evaluation, checked to be writable.
 #[derive(Debug)]
 pub(super) struct Outputs {
     scores: PathBuf,
     codes: PathBuf,
-    /// What the `scores.json` that is there says of itself.
-    earlier: Option<About>,
+    /// What is in the `scores.json` that is there.
+    earlier: Option<Scores>,
+}
+
+/// What to do with the scores of an earlier evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// Keep those that would be computed from the same points, and compute what is missing or has other options.
+    Keep,
+    /// Compute everything again, and keep nothing.
+    Replace,
 }
 
 impl Outputs {
-    /// In a run directory. An earlier evaluation may be replaced, anything else may not.
+    /// In a run directory. An earlier evaluation may be replaced, other files may not.
     ///
     /// # Errors
     /// If one of the files exists and was not written by an evaluation.
     pub(super) fn in_run(run: &RunPaths) -> Result<Self> {
         let (scores, codes) = (run.scores(), run.codes());
         let foreign = |path: &Path| Error::ForeignFile { path: path.to_owned(), expected: "evaluation" };
-        let earlier =
-            if scores.exists() { Some(read_about(&scores).ok_or_else(|| foreign(&scores))?) } else { None };
+        let earlier = match Scores::read(&scores) {
+            Ok(earlier) => earlier,
+            // Whatever is wrong with the scores of an evaluation, they are ours to replace.
+            Err(_) if read_about(&scores).is_some() => None,
+            Err(_) => return Err(foreign(&scores)),
+        };
         if codes.exists() && !codes_file::is_ours(&codes) {
             return Err(foreign(&codes));
         }
         for file in [&scores, &codes] {
-            files::check_output(file, Existing::Replace)?;
+            files::probe_output(file, Existing::Replace)?;
         }
         Ok(Self { scores, codes, earlier })
     }
 
-    /// The earlier evaluation that is going to be replaced.
-    pub(super) fn replaces(&self) -> Option<&About> {
+    /// The earlier evaluation.
+    pub(super) fn earlier(&self) -> Option<&Scores> {
         self.earlier.as_ref()
     }
 
-    /// Writes both.
+    /// Writes both, the scores with those of the earlier evaluation that are kept.
     ///
     /// # Errors
-    /// If one cannot be written; each is then as it was.
-    pub(super) fn write(
-        &self,
-        run: &Run,
-        settings: &Settings,
-        evaluation: &Evaluation,
-        data_sha256: &str,
-    ) -> Result {
-        evaluation.points.write(&self.codes, Existing::Replace)?;
-        let about = About {
-            unbraid: env!("CARGO_PKG_VERSION").to_owned(),
-            step: run.step(),
-            representation: settings.representation.word().to_owned(),
-            seed: settings.seed,
-            train_points: evaluation.points.codes_train.nrows(),
-            test_points: evaluation.points.codes_test.nrows(),
-            test_split: evaluation.has_test_data,
-            images_encoded: evaluation.encoded,
-            encoding_seconds: evaluation.encoding_seconds,
-            data_sha256: data_sha256.to_owned(),
-        };
-        let content = Scores { about, report: evaluation.report.clone() };
+    /// If one cannot be written; that file is then unchanged.
+    pub(super) fn write(&self, about: About, evaluation: &Evaluation, kept: &[Score]) -> Result {
+        // The points are the same as those that the kept scores were computed on; the file may say more of them.
+        let adds = evaluation.points.has_reconstruction_errors();
+        if kept.is_empty() || adds || !self.codes.exists() {
+            evaluation.points.write(&self.codes, Existing::Replace)?;
+        }
+        let mut report = Report { scores: [&evaluation.report.scores, kept].concat(), ..Report::default() };
+        let builtin = registry::shared();
+        report.scores.sort_by_key(|score| builtin.position(&score.name).unwrap_or(usize::MAX));
+        let content = Scores { about, report };
         files::write(&self.scores, Existing::Replace, |file| {
             serde_json::to_writer_pretty(&mut *file, &content)?;
             writeln!(file)
@@ -164,13 +221,13 @@ impl Outputs {
     }
 }
 
-/// What a `scores.json` says of itself; `None` if it is something else.
+/// The part `evaluation` of a `scores.json`; `None` if it is not one.
 pub fn read_about(path: &Path) -> Option<About> {
     #[derive(Deserialize)]
     struct Header {
         evaluation: About,
     }
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = read_text(path, LONGEST_TABLE).ok()?;
     serde_json::from_str::<Header>(&text).ok().map(|header| header.evaluation)
 }
 

@@ -1,22 +1,22 @@
-//! New values for latent units: `3=1.5`, `category.0=4`.
+//! New values for latent units: `3=1.5`, `category.0=4`, `azimuth=1.5`.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Unit;
 use crate::run::Run;
 use ndarray::Array2;
 use std::str::FromStr;
 
-/// What one unit is set to.
+/// An assignment to one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Assignment {
-    /// A continuous unit takes a value.
+    /// Sets a continuous unit to a value.
     Value {
         /// The unit.
         unit: usize,
         /// Its value.
         value: f32,
     },
-    /// A categorical unit is in a class.
+    /// Sets a categorical unit to a class.
     Class {
         /// The unit.
         unit: usize,
@@ -25,27 +25,71 @@ pub enum Assignment {
     },
 }
 
-impl FromStr for Assignment {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let form = || format!("found `{text}`, expected UNIT=VALUE, as in 3=1.5 or category.0=4");
-        let (name, value) = text.split_once('=').ok_or_else(form)?;
-        let value = value.trim();
-        match name.parse::<Unit>()? {
+impl Assignment {
+    fn new(unit: Unit, value: &str) -> Result<Self, String> {
+        match unit {
             Unit::Continuous(unit) => match value.parse::<f32>() {
                 Ok(value) if value.is_finite() => Ok(Self::Value { unit, value }),
                 _ => Err(format!("found the value `{value}` for unit {unit}, expected a number")),
             },
             Unit::Categorical(unit) => match value.parse() {
                 Ok(class) => Ok(Self::Class { unit, class }),
-                Err(_) => Err(format!("found `{value}` for category.{unit}, expected the number of a class")),
+                Err(_) => Err(format!(
+                    "found the value `{value}` for unit category.{unit}, expected the number of a class"
+                )),
             },
         }
     }
 }
 
-/// Sets units in every row of latent values; later assignments win.
+impl FromStr for Assignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let NamedAssignment { unit, value } = text.parse()?;
+        Self::new(unit.parse()?, &value)
+    }
+}
+
+/// An assignment as it was written, to a unit by its number or by a name that only a run knows: `azimuth=1.5`.
+/// [`Run::assignment`] gives it a meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedAssignment {
+    /// The number or name of the unit.
+    pub unit: String,
+    /// Its value or class.
+    pub value: String,
+}
+
+impl FromStr for NamedAssignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || format!("found `{text}`, expected UNIT=VALUE, as in 3=1.5 or category.0=4");
+        let (unit, value) = text.split_once('=').ok_or_else(form)?;
+        Ok(Self { unit: unit.to_owned(), value: value.trim().to_owned() })
+    }
+}
+
+impl Run {
+    /// What an assignment means for the units of this run.
+    ///
+    /// # Errors
+    /// If there is no such unit, or the value is none that it could have.
+    pub fn assignment(&self, written: &NamedAssignment) -> Result<Assignment> {
+        let unit = self.find_unit(&written.unit)?;
+        Assignment::new(unit, &written.value).map_err(|_| {
+            let expected = match unit {
+                Unit::Continuous(_) => "a number",
+                Unit::Categorical(_) => "the number of a class",
+            };
+            let found = format!("the value `{}` for {}", written.value, self.unit_label(unit));
+            Error::argument("assignment", found, expected)
+        })
+    }
+}
+
+/// Sets units in every row of latent values; later assignments override earlier ones.
 ///
 /// # Errors
 /// If the run has no such unit or class.
@@ -74,16 +118,18 @@ mod tests {
         assert_eq!("3=1.5".parse(), Ok(Assignment::Value { unit: 3, value: 1.5 }));
         assert_eq!("0=-2".parse(), Ok(Assignment::Value { unit: 0, value: -2.0 }));
         assert_eq!("category.1=4".parse(), Ok(Assignment::Class { unit: 1, class: 4 }));
-        for (text, word) in [
-            ("3", "UNIT=VALUE"),
-            ("3=x", "a number"),
-            ("3=inf", "a number"),
-            ("category.0=1.5", "a class"),
-            ("category.0=-1", "a class"),
-            ("z=1", "the number of a unit"),
+        for (text, message) in [
+            ("3", "found `3`, expected UNIT=VALUE, as in 3=1.5 or category.0=4"),
+            ("3=x", "found the value `x` for unit 3, expected a number"),
+            ("3=inf", "found the value `inf` for unit 3, expected a number"),
+            ("category.0=1.5", "found the value `1.5` for unit category.0, expected the number of a class"),
+            ("category.0=-1", "found the value `-1` for unit category.0, expected the number of a class"),
+            (
+                "z=1",
+                "found `z`, expected the number of a unit, as in 3, or category.0 for a categorical unit",
+            ),
         ] {
-            let error = text.parse::<Assignment>().unwrap_err();
-            assert!(error.contains(word), "{text}: {error}");
+            assert_eq!(text.parse::<Assignment>().unwrap_err(), message);
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Latent values from a table of codes: what `unbraid encode` wrote, perhaps changed by hand or by another program.
+//! Latent values from a table of codes, written by `unbraid encode` and perhaps edited by hand or another program.
 //!
-//! Of an archive the arrays `codes` and, where the run has categorical units, `categories` are read; of a CSV file the
-//! columns `mean_0`, ... and `category_0`, .... Everything else may be absent and is passed over.
+//! From an `.npz` archive, the arrays `codes` and, if the run has categorical units, `categories` are read; from a CSV
+//! file, the columns `mean_0`, ... and `category_0`, ..., in which a unit's name may stand for its number; from a JSON file,
+//! `codes` and `categories` as lists of rows, as a page copies them. Everything else is optional and ignored.
 
 use crate::error::{Error, Result};
 use crate::model::Unit;
 use crate::run::Run;
 use ndarray::Array2;
+use serde::Deserialize;
 use std::path::Path;
 use unbraid_data::DataError;
 use unbraid_data::formats::npz::Npz;
@@ -14,14 +16,20 @@ use unbraid_data::formats::npz::Npz;
 /// Reads latent values for a run, `[rows, width]`.
 ///
 /// # Errors
-/// If the file is damaged, lacks a unit, or has values that are no numbers or classes that do not exist.
+/// If the file is damaged, a unit is missing, a value is not a number, or a class does not exist.
 pub fn read(run: &Run, path: &Path) -> Result<Array2<f32>> {
-    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-    let (means, classes) = if is_csv { read_csv(run, path)? } else { read_npz(run, path)? };
+    let is = |ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    let (means, classes) = if is("csv") {
+        read_csv(run, path)?
+    } else if is("json") {
+        read_json(run, path)?
+    } else {
+        read_npz(run, path)?
+    };
     joined(run, path, &means, &classes)
 }
 
-/// What the readers have checked.
+/// Checked by the readers.
 const AS_MANY: &str = "as many values as rows and columns";
 
 /// Means and classes, row by row.
@@ -59,27 +67,39 @@ fn read_npz(run: &Run, path: &Path) -> Result<Columns> {
     Ok((means, classes))
 }
 
-fn read_csv(run: &Run, path: &Path) -> Result<Columns> {
-    let malformed = |error: csv::Error| -> Error {
-        DataError::content(path, "CSV", error.to_string(), "a header, and rows of equal length").into()
-    };
-    let mut reader = csv::Reader::from_path(path).map_err(|error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => Error::io(path, "open it")(error),
-        other => {
-            DataError::content(path, "CSV", format!("{other:?}"), "a header, and rows of equal length").into()
+fn malformed(path: &Path, error: csv::Error) -> Error {
+    let line = error.position().map_or_else(|| "CSV".to_owned(), |place| format!("line {}", place.line()));
+    let (found, expected) = match error.into_kind() {
+        csv::ErrorKind::Io(error) => return Error::io(path, "read it")(error),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            (format!("a row of length {len}"), format!("{expected_len}, the length of the header"))
         }
-    })?;
+        csv::ErrorKind::Utf8 { err, .. } => (err.to_string(), "text in UTF-8".to_owned()),
+        // csv may come to know other errors.
+        other => (format!("{other:?}"), "a header, and rows of equal length".to_owned()),
+    };
+    DataError::content(path, line, found, expected).into()
+}
+
+fn read_csv(run: &Run, path: &Path) -> Result<Columns> {
+    let malformed = |error: csv::Error| malformed(path, error);
+    let mut reader = csv::Reader::from_path(path).map_err(malformed)?;
     let header = reader.headers().map_err(malformed)?.clone();
-    let place = |name: String| -> Result<usize> {
-        header.iter().position(|column| column.trim() == name).ok_or_else(|| {
-            let expected = format!("it beside those of the other units of {}", run.path().display());
+    let place = |prefix: &str, unit: Unit, number: usize| -> Result<usize> {
+        let name = format!("{prefix}_{number}");
+        let named = run.names().get(unit).map(|name| format!("{prefix}_{name}"));
+        let is_it = |column: &str| column.trim() == name || Some(column.trim()) == named.as_deref();
+        header.iter().position(is_it).ok_or_else(|| {
+            let expected = format!("one for each unit of {}", run.path().display());
             DataError::content(path, "header", format!("no column `{name}`"), expected).into()
         })
     };
     let (units, categorical) = (run.units(), run.categorical_units().len());
-    let means_at = (0..units).map(|unit| place(format!("mean_{unit}"))).collect::<Result<Vec<_>>>()?;
-    let classes_at =
-        (0..categorical).map(|unit| place(format!("category_{unit}"))).collect::<Result<Vec<_>>>()?;
+    let means_at =
+        (0..units).map(|unit| place("mean", Unit::Continuous(unit), unit)).collect::<Result<Vec<_>>>()?;
+    let classes_at = (0..categorical)
+        .map(|unit| place("category", Unit::Categorical(unit), unit))
+        .collect::<Result<Vec<_>>>()?;
     let (mut means, mut classes) = (Vec::new(), Vec::new());
     let mut rows = 0;
     for record in reader.records() {
@@ -102,7 +122,51 @@ fn read_csv(run: &Run, path: &Path) -> Result<Columns> {
     Ok((means, classes))
 }
 
-/// Rows for the decoder; every value is checked.
+/// The part of a JSON file that is read.
+#[derive(Deserialize)]
+struct JsonCodes {
+    #[serde(default)]
+    codes: Vec<Vec<f64>>,
+    #[serde(default)]
+    categories: Vec<Vec<i64>>,
+}
+
+fn read_json(run: &Run, path: &Path) -> Result<Columns> {
+    let text = std::fs::read_to_string(path).map_err(Error::io(path, "read it"))?;
+    let JsonCodes { mut codes, mut categories } =
+        serde_json::from_str(&text).map_err(|source| Error::Malformed {
+            path: path.to_owned(),
+            expected: "an object with `codes` and `categories`, lists of rows",
+            source: Box::new(source),
+        })?;
+    let (units, categorical) = (run.units(), run.categorical_units().len());
+    let rows = codes.len().max(categories.len());
+    // Units of a kind that the run does not have need no rows.
+    if units == 0 && codes.is_empty() {
+        codes = vec![Vec::new(); rows];
+    }
+    if categorical == 0 && categories.is_empty() {
+        categories = vec![Vec::new(); rows];
+    }
+    let check = |name: &str, lengths: Vec<usize>, columns: usize| -> Result {
+        if lengths.len() == rows && lengths.iter().all(|&length| length == columns) {
+            return Ok(());
+        }
+        let expected = format!("{rows} rows of {columns}, for the units of {}", run.path().display());
+        let found = match lengths.iter().find(|&&length| length != columns) {
+            Some(length) => format!("a row of {length}"),
+            None => format!("{} rows", lengths.len()),
+        };
+        Err(DataError::content(path, format!("`{name}`"), found, expected).into())
+    };
+    check("codes", codes.iter().map(Vec::len).collect(), units)?;
+    check("categories", categories.iter().map(Vec::len).collect(), categorical)?;
+    let means = Array2::from_shape_vec((rows, units), codes.concat()).expect(AS_MANY);
+    let classes = Array2::from_shape_vec((rows, categorical), categories.concat()).expect(AS_MANY);
+    Ok((means, classes))
+}
+
+/// Rows of latent values for the decoder, after a check of every value.
 fn joined(run: &Run, path: &Path, means: &Array2<f64>, classes: &Array2<i64>) -> Result<Array2<f32>> {
     if means.nrows() == 0 {
         return Err(DataError::content(path, "table", "no codes", "at least one row").into());

@@ -1,8 +1,9 @@
 //! Codes of images as a table: one row for each image, as CSV or as `.npz`.
 //!
-//! CSV has the columns `image` (its number), `name` where images have one, `mean_0`, ... and `deviation_0`, ... for the
-//! continuous units, `category_0`, ... (most likely class) and `probability_0_0`, ... for the categorical ones, and
-//! `factor_<name>` for each factor of the data, as the number of its value.
+//! The CSV file has the columns `image` (its index), `name` if images have names, `mean_0`, ... and `deviation_0`, ...
+//! for the continuous units, `category_0`, ... (most likely class) and `probability_0_0`, ... for the categorical ones,
+//! and `factor_<name>` with the index of the value for each factor of the data. Where a unit has a name, this stands in place of
+//! its number: `mean_azimuth`.
 //!
 //! The archive has the arrays `codes` (the means) and `standard_deviation`, `log_variance`, `[images, units]`;
 //! `categories` `[images, categorical units]` and for each of these `probabilities_0`, ... `[images, classes]`; `names`;
@@ -12,7 +13,7 @@ use super::input::noise;
 use super::scratch::GrowingArray;
 use crate::error::{Error, Result};
 use crate::files::{ContentError, Existing, write_computed};
-use crate::model::Posteriors;
+use crate::model::{Posteriors, Unit};
 use crate::run::Run;
 use ndarray::Axis;
 use std::io::{self, Seek, Write};
@@ -23,10 +24,10 @@ use unbraid_data::formats::npz_writer::NpzWriter;
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::{DataSet, Factor, FactorSpace};
 
-/// Images that are encoded and written together: enough for all threads, little enough for memory.
+/// Images encoded and written together: enough to use all threads, few enough to fit in memory.
 const PIECE: usize = 4096;
 
-/// Encodes all images of a data set, piece by piece, and hands each piece on.
+/// Encodes all images of a data set in chunks, and passes each chunk on.
 fn in_pieces(
     run: &Run,
     data: &dyn DataSet,
@@ -49,7 +50,7 @@ fn factors(data: &dyn DataSet) -> &[Factor] {
     data.factors().map_or(&[], FactorSpace::factors)
 }
 
-/// Writes the table of a data set as CSV, each piece as soon as it is encoded; memory does not grow with the data.
+/// Writes the table of a data set as CSV, each chunk as soon as it is encoded, in constant memory.
 ///
 /// # Errors
 /// If an image cannot be read, or the table cannot be written.
@@ -71,7 +72,7 @@ pub fn write_csv(
             if named {
                 record.push(data.image_name(image).unwrap_or_default().to_owned());
             }
-            // `{:?}` is the shortest text that gives the same number back, with an exponent where that is shorter.
+            // `{:?}` is the shortest text that parses to the same number, with an exponent if that is shorter.
             record.extend(posteriors.mean.row(row).iter().map(|mean| format!("{mean:?}")));
             record
                 .extend(posteriors.log_variance.row(row).iter().map(|log| format!("{:?}", deviation(*log))));
@@ -89,23 +90,29 @@ pub fn write_csv(
 fn header(run: &Run, data: &dyn DataSet) -> Vec<String> {
     let mut columns = vec!["image".to_owned()];
     columns.extend(data.image_name(0).map(|_| "name".to_owned()));
-    columns.extend((0..run.units()).map(|unit| format!("mean_{unit}")));
-    columns.extend((0..run.units()).map(|unit| format!("deviation_{unit}")));
+    let continuous = |unit: usize| name_or(run.names().get(Unit::Continuous(unit)), unit);
+    columns.extend((0..run.units()).map(|unit| format!("mean_{}", continuous(unit))));
+    columns.extend((0..run.units()).map(|unit| format!("deviation_{}", continuous(unit))));
     let categorical = run.categorical_units();
-    columns.extend((0..categorical.len()).map(|unit| format!("category_{unit}")));
+    let category = |unit: usize| name_or(run.names().get(Unit::Categorical(unit)), unit);
+    columns.extend((0..categorical.len()).map(|unit| format!("category_{}", category(unit))));
     for (unit, &classes) in categorical.iter().enumerate() {
-        columns.extend((0..classes).map(|class| format!("probability_{unit}_{class}")));
+        columns.extend((0..classes).map(|class| format!("probability_{}_{class}", category(unit))));
     }
     columns.extend(factors(data).iter().map(|factor| format!("factor_{}", factor.name)));
     columns
+}
+
+fn name_or(name: Option<&str>, number: usize) -> String {
+    name.map_or_else(|| number.to_string(), str::to_owned)
 }
 
 fn deviation(log_variance: f32) -> f32 {
     (0.5 * log_variance).exp()
 }
 
-/// Writes the table of a data set as an archive; arrays wait on disk until they are whole, so that memory does not grow
-/// with the data.
+/// Writes the table of a data set as an archive. Arrays are buffered on disk until they are complete, so that memory
+/// does not grow with the data.
 ///
 /// # Errors
 /// If an image cannot be read, or the file cannot be written or exists and is to be kept.

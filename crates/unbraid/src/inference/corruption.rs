@@ -1,4 +1,4 @@
-//! Damage done to images on purpose, to see what a model makes of what it has never seen.
+//! Corruption of images, to test a model on inputs unlike its training data.
 
 use crate::error::Result;
 use ndarray::Array4;
@@ -6,11 +6,11 @@ use rand::RngExt;
 use std::str::FromStr;
 use unbraid_data::random::Stream;
 
-/// A way to damage images.
+/// A corruption.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Corruption {
-    /// Each pixel x becomes 1 - x with this probability, all its channels together (thesis, Fig. 5.17: 0.001, 0.01 and
-    /// 0.05 on binary images).
+    /// Each pixel x becomes 1 - x with this probability, in all its channels at once (thesis, Fig. 5.17: 0.001, 0.01
+    /// and 0.05 on binary images).
     Noise(f64),
     /// Every pixel x becomes 1 - x (thesis, Fig. 5.18).
     Invert,
@@ -34,7 +34,7 @@ impl FromStr for Corruption {
 }
 
 impl Corruption {
-    /// The damaged images; what happens to image `i` is a function of the seed and `i`.
+    /// The corrupted images; the corruption of image `i` depends on the seed and `i` only.
     #[must_use]
     pub fn apply(self, images: &Array4<f32>, seed: u64) -> Array4<f32> {
         let mut images = images.clone();
@@ -73,7 +73,10 @@ mod tests {
         assert_eq!("invert".parse(), Ok(Corruption::Invert));
         assert_eq!("noise=0.05".parse(), Ok(Corruption::Noise(0.05)));
         for text in ["", "noise", "noise=", "noise=2", "noise=-0.1", "noise=NaN", "blur=3"] {
-            assert!(text.parse::<Corruption>().unwrap_err().contains("noise=P"), "{text}");
+            let message = format!(
+                "found `{text}`, expected `invert` or `noise=P` with a probability P, as in noise=0.05"
+            );
+            assert_eq!(text.parse::<Corruption>().unwrap_err(), message);
         }
     }
 

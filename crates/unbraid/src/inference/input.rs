@@ -3,20 +3,17 @@
 use crate::error::{Error, Result};
 use crate::run::Run;
 use ndarray::Array4;
-use std::path::{Path, PathBuf};
-use unbraid_data::open_files;
+use std::path::PathBuf;
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 use unbraid_data::registry;
-use unbraid_data::{DataSet, DataSpec, ImageShape};
+use unbraid_data::{DataSet, DataSpec, ImageShape, is_image_file, open_files};
 
-const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
-
-/// Opens the data that `spec` names for a run. The path of a PNG or JPEG file is that one image; a folder of images is
-/// read in the size and the channels of the run, unless `spec` says otherwise.
+/// Opens the data set `spec` for a run. The path of an image file is a data set of one image; a folder of images
+/// is read with the size and channels of the run, unless `spec` says otherwise.
 ///
 /// # Errors
-/// If there is no such data, it is damaged, or its images are of another size than those of the run.
+/// If the data does not exist, is damaged, or has images of another size than the run's.
 pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
     if let (None, Some(path)) = (&spec.name, &spec.path)
         && is_image_file(path)
@@ -33,7 +30,7 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
     };
     let shape = run.image_shape();
     let takes = |option: &str| entry.options.iter().any(|(name, _)| *name == option);
-    // A folder has no size of its own.
+    // A folder has no inherent image size.
     if takes("size") && takes("channels") && shape.height == shape.width {
         for (option, value) in [("size", shape.height), ("channels", shape.channels)] {
             if !spec.options.contains_key(option) {
@@ -49,17 +46,17 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
 /// Opens the data that a run was trained on.
 ///
 /// # Errors
-/// If it is not where it was, or has changed its size.
+/// If it has moved or its image size has changed.
 pub fn open_own(run: &Run, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
-    let data = unbraid_data::open(&run.config().data, progress)?;
+    let data = unbraid_data::open(&run.data_spec(), progress)?;
     run.check_image_shape(data.name(), data.shape())?;
     Ok(data)
 }
 
-/// Opens single image files in the size of a run.
+/// Opens single image files, resized for a run.
 ///
 /// # Errors
-/// If one cannot be read or is no image, or the run is about something else than images.
+/// If one cannot be read or is not an image, or the run was not trained on images.
 pub fn open_images(run: &Run, paths: &[PathBuf]) -> Result<Box<dyn DataSet>> {
     let shape = run.image_shape();
     if !matches!(shape.channels, 1 | 3) || shape.height * shape.width == 1 {
@@ -68,13 +65,8 @@ pub fn open_images(run: &Run, paths: &[PathBuf]) -> Result<Box<dyn DataSet>> {
     Ok(open_files(paths, shape)?)
 }
 
-fn is_image_file(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) && !path.is_dir()
-}
-
-/// Some images of a data set, `[images, height, width, channels]`. Where images are made with noise, each has always the
-/// same.
+/// Some images of a data set, `[images, height, width, channels]`. If the data set adds noise, the noise of an image is
+/// always the same.
 ///
 /// # Errors
 /// If one cannot be read.

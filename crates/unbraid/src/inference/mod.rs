@@ -1,8 +1,8 @@
-//! A trained model in use: encode, decode and edit images, traverse latent units (dimensions), and exchange codes with
+//! Use of a trained model: encode, decode and edit images, traverse latent units (dimensions), and exchange codes with
 //! other programs. Depends on runs and data.
 //!
-//! Most of it are methods of [`Run`](crate::Run). Beside them is how images come in ([`input`], [`Corruption`]), how
-//! units are set ([`Assignment`]), and how codes leave and come back ([`codes_table`], [`codes_input`]).
+//! Most operations are methods of [`Run`](crate::Run). This module adds image input ([`input`], [`Corruption`]),
+//! assignments to units ([`Assignment`]), and tables of codes ([`codes_table`], [`codes_input`]).
 //!
 //! ```no_run
 //! use unbraid::Run;
@@ -16,6 +16,7 @@
 //! # Ok::<(), unbraid::Error>(())
 //! ```
 
+mod activity;
 mod assignment;
 pub mod codes_input;
 pub mod codes_table;
@@ -24,5 +25,6 @@ pub mod input;
 mod operations;
 mod scratch;
 
-pub use assignment::{Assignment, assign};
+pub use activity::UnitActivity;
+pub use assignment::{Assignment, NamedAssignment, assign};
 pub use corruption::Corruption;

@@ -1,4 +1,4 @@
-//! What can be done with a trained model beside encoding and decoding, as functions of [`Run`].
+//! Operations on a trained model other than encoding and decoding, as methods of [`Run`].
 
 use super::assignment::{Assignment, assign};
 use super::input;
@@ -9,16 +9,16 @@ use ndarray::{Array2, Array4, ArrayRef, Ix1, Ix4};
 use std::path::Path;
 
 impl Run {
-    /// Reads a PNG or JPEG file as one image `[1, height, width, channels]` of the run's size: the largest centred
-    /// rectangle of the right aspect, resized.
+    /// Reads an image file as one image `[1, height, width, channels]` of the run's size: cropped around its
+    /// centre to the run's aspect ratio, then resized.
     ///
     /// # Errors
-    /// If the file cannot be read or is no image.
+    /// If the file cannot be read or is not an image.
     pub fn read_image(&self, path: impl AsRef<Path>) -> Result<Array4<f32>> {
         input::read(input::open_images(self, &[path.as_ref().to_owned()])?.as_ref(), &[0])
     }
 
-    /// What stands for images in front of the decoder, `[images, width]`: see [`Run::latents_of`].
+    /// The latent values of images as the decoder takes them, `[images, width]`: see [`Run::latents_of`].
     ///
     /// # Errors
     /// As [`Run::encode`].
@@ -30,38 +30,38 @@ impl Run {
     /// section 4.2).
     ///
     /// # Errors
-    /// If the images are of another size than those of the run, or there is no such unit or class.
+    /// If the images do not have the size of the run's, or a unit or class does not exist.
     pub fn edit(&self, images: &ArrayRef<f32, Ix4>, assignments: &[Assignment]) -> Result<Array4<f32>> {
         let mut codes = self.codes_of(images)?;
         assign(self, &mut codes, assignments)?;
         self.decode(&codes)
     }
 
-    /// The images of a row of latent values in which one continuous unit takes these values, one after the other.
+    /// Decodes a row of latent values with one continuous unit set to each of these values.
     ///
     /// # Errors
-    /// If there is no such unit, or the row is not one of the run.
+    /// If the unit does not exist, or the row has the wrong number of columns.
     pub fn traverse(&self, row: &ArrayRef<f32, Ix1>, unit: usize, values: &[f64]) -> Result<Array4<f32>> {
         self.check_unit(Unit::Continuous(unit))?;
         self.check_row(row)?;
         self.decode(&self.layout().traversal(row, unit, values))
     }
 
-    /// The images of a row of latent values in which one categorical unit is in each of its classes.
+    /// Decodes a row of latent values with one categorical unit set to each of its classes.
     ///
     /// # Errors
-    /// If there is no such unit, or the row is not one of the run.
+    /// If the unit does not exist, or the row has the wrong number of columns.
     pub fn traverse_classes(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Result<Array4<f32>> {
         self.check_unit(Unit::Categorical(unit))?;
         self.check_row(row)?;
         self.decode(&self.layout().class_traversal(row, unit))
     }
 
-    /// The images on the way from one row of latent values to another, both ends included: continuous units go straight,
-    /// in equal steps; categorical ones, for which there is nothing in between, change in the middle.
+    /// Decodes an interpolation between two rows of latent values, both ends included: linear for continuous units;
+    /// categorical units, which have no values in between, change in the middle.
     ///
     /// # Errors
-    /// If the rows are not of the run, or there are fewer than two steps.
+    /// If the rows have the wrong number of columns, or there are fewer than two steps.
     pub fn interpolate(
         &self,
         first: &ArrayRef<f32, Ix1>,
@@ -87,10 +87,10 @@ impl Run {
         }))
     }
 
-    /// Latent values drawn from the prior with categorical units held in a class: pairs of unit and class.
+    /// Latent values drawn from the prior, with some categorical units fixed: pairs of unit and class.
     ///
     /// # Errors
-    /// If there is no such unit or class.
+    /// If a unit or class does not exist.
     pub fn draw_latents_in(
         &self,
         count: usize,

@@ -1,13 +1,14 @@
-//! Arrays on their way into an archive. An archive takes one array after the other, but all of them grow together, piece
-//! by piece: they wait on disk, beside the archive, so that memory does not grow with them.
+//! Temporary files for the arrays of an archive. An archive takes one array after another, but all of them grow
+//! together, chunk by chunk. They are buffered on disk next to the archive, so that memory does not grow with them.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use unbraid_data::files::create_temporary;
 use unbraid_data::formats::npy::ElementType;
 use unbraid_data::formats::npz_writer::NpzWriter;
 
-/// An array of which more and more rows become known.
+/// An array that grows by rows.
 #[derive(Debug)]
 pub(super) struct GrowingArray {
     name: String,
@@ -18,15 +19,13 @@ pub(super) struct GrowingArray {
 }
 
 impl GrowingArray {
-    /// An array without rows, in a file beside `archive` that goes away with it.
+    /// An array without rows, in a temporary file next to `archive`.
     pub(super) fn new(archive: &Path, name: &str, element: ElementType, columns: usize) -> io::Result<Self> {
-        let file_name = archive.file_name().unwrap_or_default().to_string_lossy();
-        let path = archive.with_file_name(format!(".{file_name}.{}.{name}.partial", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
+        let (path, file) = create_temporary(archive)?;
         Ok(Self { name: name.to_owned(), element, columns, path, file: BufWriter::new(file) })
     }
 
-    /// Values of the next rows, in order, little-endian.
+    /// Appends the values of more rows, little-endian.
     pub(super) fn extend<const N: usize>(&mut self, values: impl Iterator<Item = [u8; N]>) -> io::Result<()> {
         debug_assert_eq!(N, self.element.bytes, "the bytes of one element");
         for value in values {
@@ -35,7 +34,7 @@ impl GrowingArray {
         Ok(())
     }
 
-    /// Puts the array of so many rows into the archive.
+    /// Copies the array, which has this many rows, into the archive.
     pub(super) fn finish<W: Write + Seek>(mut self, rows: usize, npz: &mut NpzWriter<W>) -> io::Result<()> {
         self.file.flush()?;
         let out = npz.array(&self.name, self.element, &[rows, self.columns])?;
@@ -49,7 +48,7 @@ impl GrowingArray {
 
 impl Drop for GrowingArray {
     fn drop(&mut self) {
-        // Nothing depends on it; one that cannot be removed has a name that says what it is.
+        // A file that cannot be removed does no harm, and its name says that it is temporary.
         let _ = fs::remove_file(&self.path);
     }
 }

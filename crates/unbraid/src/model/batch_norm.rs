@@ -4,8 +4,8 @@ use super::parameter::Parameter;
 use super::weights::{StateTensor, Values};
 use burn::tensor::{Device, Tensor, TensorData};
 
-/// Added to the variance.
-const EPSILON: f64 = 1e-5;
+/// What batch normalisation adds to the variance.
+pub const BATCH_NORM_EPSILON: f64 = 1e-5;
 
 /// Weight of the newest batch in the running statistics.
 const MOMENTUM: f32 = 0.1;
@@ -19,7 +19,7 @@ pub(super) struct BatchNorm {
     running: Running,
 }
 
-/// What inference uses in place of the statistics of a batch.
+/// The running statistics, which inference uses instead of those of a batch.
 #[derive(Clone, Debug)]
 struct Running {
     mean: Vec<f32>,
@@ -47,7 +47,7 @@ impl BatchNorm {
         }
     }
 
-    /// Normalises with the statistics of the batch, and gives them.
+    /// Normalises with the statistics of the batch, and returns them.
     pub(super) fn train(&self, images: Tensor<4>) -> (Tensor<4>, BatchStatistics) {
         let shape = images.dims();
         let [batch, height, width, channels] = shape;
@@ -62,7 +62,7 @@ impl BatchNorm {
         let unbiased = rows as f64 / (rows.max(2) - 1) as f64;
         let statistics =
             BatchStatistics { mean: values(mean), variance: values(variance.clone().inner() * unbiased) };
-        (self.scaled(centred / (variance + EPSILON).sqrt()).reshape(shape), statistics)
+        (self.scaled(centred / (variance + BATCH_NORM_EPSILON).sqrt()).reshape(shape), statistics)
     }
 
     /// Normalises with the running statistics.
@@ -73,7 +73,8 @@ impl BatchNorm {
         let row =
             |values: &[f32]| Tensor::<2>::from_data(TensorData::new(values.to_vec(), [1, channels]), &device);
         let flat = images.reshape([batch * height * width, channels]);
-        let normal = (flat - row(&self.running.mean)) / (row(&self.running.variance) + EPSILON).sqrt();
+        let normal =
+            (flat - row(&self.running.mean)) / (row(&self.running.variance) + BATCH_NORM_EPSILON).sqrt();
         self.scaled(normal).reshape(shape)
     }
 
@@ -81,7 +82,7 @@ impl BatchNorm {
         normal * self.weight.tensor().unsqueeze() + self.bias.tensor().unsqueeze()
     }
 
-    /// Takes the statistics of one more batch into the running ones.
+    /// Updates the running statistics with those of one batch.
     pub(super) fn absorb(&mut self, statistics: &BatchStatistics) {
         let blend = |running: &mut [f32], new: &[f32]| {
             for (running, new) in running.iter_mut().zip(new) {
@@ -93,7 +94,7 @@ impl BatchNorm {
         self.running.batches += 1;
     }
 
-    /// What a state dict has besides the parameters.
+    /// The buffers of a state dict.
     pub(super) fn buffers(&self) -> [StateTensor; 3] {
         let Running { mean, variance, batches } = &self.running;
         let vector = |part: &str, values: &[f32]| {
@@ -110,7 +111,7 @@ impl BatchNorm {
         ]
     }
 
-    /// Takes back what [`BatchNorm::buffers`] gave, in the same order.
+    /// Restores the result of [`BatchNorm::buffers`], in the same order.
     pub(super) fn set_buffers(&mut self, buffers: [Values; 3]) {
         if let [Values::Floats(mean), Values::Floats(variance), Values::Integers(batches)] = buffers {
             let batches = batches.first().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The approximate posterior of a categorical unit: class probabilities, and samples that let gradients through.
+//! The approximate posterior of a categorical unit: class probabilities and differentiable samples.
 
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Tensor, TensorData};
@@ -11,12 +11,12 @@ pub struct Categorical {
 }
 
 impl Categorical {
-    /// From the encoder's output, `[batch, classes]`, through a log-softmax: no probability is ever the logarithm of zero.
+    /// From the encoder's output, `[batch, classes]`, by a log-softmax, which never takes the logarithm of zero.
     pub fn new(logits: Tensor<2>) -> Self {
         Self { log_probabilities: log_softmax(logits, 1) }
     }
 
-    /// The same distributions `times` times: all of them, then all of them again.
+    /// The same distributions repeated `times` times, as a whole.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
         Self { log_probabilities: self.log_probabilities.clone().repeat_dim(0, times) }
@@ -44,13 +44,13 @@ impl Categorical {
         -self.entropy() + (self.classes() as f64).ln()
     }
 
-    /// y_k = exp((ln alpha_k + g_k) / tau) / sum_i exp((ln alpha_i + g_i) / tau) with Gumbel noise g and temperature tau
-    /// (Dupont 2018, eq. 8; Jang et al. 2017; Maddison et al. 2017), `[batch, classes]`: a one-hot row that is not quite.
+    /// y_k = exp((ln alpha_k + g_k) / tau) / sum_i exp((ln alpha_i + g_i) / tau) with Gumbel noise g and temperature
+    /// tau (Dupont 2018, eq. 8; Jang et al. 2017; Maddison et al. 2017), `[batch, classes]`: a relaxed one-hot row.
     pub fn sample(&self, gumbel: Tensor<2>, temperature: f64) -> Tensor<2> {
         softmax((self.log_probabilities.clone() + gumbel) / temperature, 1)
     }
 
-    /// The most likely class of each image; of equals, the first.
+    /// The most likely class of each image; the first one in case of ties.
     pub fn most_likely_classes(&self) -> Vec<usize> {
         let log_probabilities = self.log_probabilities.clone();
         let log_probabilities = if log_probabilities.device().is_autodiff() {
@@ -63,7 +63,7 @@ impl Categorical {
         rows.chunks_exact(self.classes()).map(largest).collect()
     }
 
-    /// The same as one-hot rows, `[batch, classes]`. No gradient.
+    /// The same as one-hot rows, `[batch, classes]`, without gradient.
     pub fn most_likely(&self) -> Tensor<2> {
         let [batch, classes] = self.log_probabilities.dims();
         let mut one_hot = vec![0.0_f32; batch * classes];
@@ -74,7 +74,7 @@ impl Categorical {
     }
 }
 
-/// The place of the largest value; of equals, the first.
+/// The index of the largest value; the first one in case of ties.
 fn largest(row: &[f32]) -> usize {
     let mut best = 0;
     for (place, value) in row.iter().enumerate() {
@@ -85,9 +85,9 @@ fn largest(row: &[f32]) -> usize {
     best
 }
 
-/// -ln(-ln u): a standard Gumbel number from one that is uniform in (0, 1).
+/// -ln(-ln u): a standard Gumbel variate from a uniform one in (0, 1).
 ///
-/// In double precision, since a number just below one is one in single precision, and its Gumbel number infinite.
+/// In double precision: in single precision, a number just below one rounds to one, whose Gumbel variate is infinite.
 pub fn gumbel(uniform: f64) -> f64 {
     -(-uniform.ln()).ln()
 }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn entropy_is_exact_where_probabilities_vanish() {
         let device = Device::flex().autodiff();
-        // A fair coin, and one whose other side has the probability e^-1000, which is zero in any precision.
+        // A fair coin, and one whose other side has probability e^-1000, which is zero in any precision.
         let logits =
             Tensor::<2>::from_floats([[3.0, 3.0], [1000.0, 0.0], [0.0, -1000.0]], &device).require_grad();
         let categorical = Categorical::new(logits.clone());

@@ -1,10 +1,10 @@
-//! A trained network at work on any number of images: in batches, on all threads, within bounded memory.
+//! Inference with a trained network on any number of images: in batches, on all threads, in bounded memory.
 //!
-//! Every pass through the network has the same number of images, the last one filled up with black ones. A matrix product
-//! may round differently for another number of rows; with equal passes the result for an image depends on that image
-//! alone, not on its neighbours, its place, or how many threads there are.
+//! All batches have the same size, the last one padded with black images. A matrix product may round differently for
+//! another number of rows; with equal batches, the result for an image depends on that image alone, not on its
+//! neighbours, its position or the number of threads.
 
-use super::{Categorical, Network, Pass};
+use super::{Categorical, DiagonalGaussian, Network, Pass};
 use crate::error::Result;
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, Ix2};
@@ -12,14 +12,16 @@ use std::sync::{Mutex, PoisonError};
 use unbraid_data::ImageShape;
 use unbraid_data::progress::Progress;
 
-/// Images of one pass, where memory allows. Passes of 16 to 128 images take the same time for each image within a tenth;
-/// smaller ones pay for reordering the weights (docs/performance.md).
+/// Images per batch, if memory allows. With 16 to 128 images per batch, the time per image is the same within a tenth;
+/// smaller batches spend more on reordering the weights (docs/performance.md).
 const IMAGES: usize = 64;
 
-/// Floats of the largest layer that one pass may have: 16 MB, so that large images do not multiply.
+/// Limit of the floats in the largest layer of one batch: 16 MB, so that large images do not exhaust memory.
 const LARGEST_LAYER: usize = 4 << 20;
 
-/// q(z, c|x) of some images, one row for each.
+/// q(z, c|x) of some images, one row per image. Means and variances of the continuous units are those of
+/// [`ContinuousPosterior::moments`](super::ContinuousPosterior::moments): in closed form for Gaussian posteriors, else of 64
+/// draws.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Posteriors {
@@ -29,11 +31,11 @@ pub struct Posteriors {
     pub log_variance: Array2<f32>,
     /// The most likely class of each categorical unit, `[images, categorical units]`.
     pub categories: Array2<i64>,
-    /// The probabilities of all classes of all categorical units, one unit after the other, `[images, classes]`.
+    /// The probabilities of all classes of all categorical units, unit by unit, `[images, classes]`.
     pub probabilities: Array2<f32>,
 }
 
-/// A network that only computes.
+/// A network used for inference only.
 #[derive(Debug)]
 pub struct Inference {
     network: Network,
@@ -41,7 +43,7 @@ pub struct Inference {
 }
 
 impl Inference {
-    /// Of a network on a device without automatic differentiation.
+    /// From a network on a device without automatic differentiation.
     pub fn new(network: Network) -> Self {
         let largest = network.blueprint().largest_layer().max(1);
         let images = (LARGEST_LAYER / largest).clamp(1, IMAGES);
@@ -53,11 +55,11 @@ impl Inference {
         &self.network
     }
 
-    /// The posteriors of `count` images; `write` writes the pixels of the one it is asked for. It is called from all
-    /// threads, so that making images goes on beside the arithmetic.
+    /// The posteriors of `count` images; `write` writes the pixels of a given image. It is called from all threads, so
+    /// that images are loaded in parallel with inference.
     ///
     /// # Errors
-    /// The first that `write` gives.
+    /// The first error of `write`.
     pub fn encode<E: Send>(
         &self,
         count: usize,
@@ -87,8 +89,9 @@ impl Inference {
             let dimensions = [self.images, shape.height, shape.width, shape.channels];
             let images = Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device());
             let posterior = self.network.encode(images, &mut Pass::Inference);
-            copy(posterior.continuous.mean, mean);
-            copy(posterior.continuous.log_variance, log_variance);
+            let DiagonalGaussian { mean: means, log_variance: logarithms } = posterior.continuous.moments();
+            copy(means, mean);
+            copy(logarithms, log_variance);
             let classes: Vec<Vec<usize>> =
                 posterior.categorical.iter().map(Categorical::most_likely_classes).collect();
             for (image, row) in categories.chunks_exact_mut(classes.len().max(1)).enumerate() {
@@ -107,7 +110,7 @@ impl Inference {
     /// The expected images of latent values `[images, width]`, as `[images, height, width, channels]`.
     ///
     /// # Panics
-    /// If there are not as many columns as continuous units and classes of categorical units.
+    /// If the number of columns is not that of the continuous units plus the classes of the categorical units.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Array4<f32> {
         let (units, shape) = (self.network.blueprint().layout.width(), self.network.blueprint().image_shape);
         assert_eq!(latents.ncols(), units, "one column for each continuous unit and each class");
@@ -133,24 +136,24 @@ impl Inference {
     }
 }
 
-/// The rows of a matrix, some at a time; as often nothing if it has no columns.
+/// Splits a matrix into chunks of rows; gives as many empty chunks if it has no columns.
 fn rows_of<T>(matrix: &mut Array2<T>, rows: usize) -> Vec<&mut [T]> {
     let (count, columns) = matrix.dim();
     if columns == 0 {
         return (0..count.div_ceil(rows)).map(|_| Default::default()).collect();
     }
-    // A fresh matrix lies in order.
+    // A new matrix is contiguous.
     matrix.as_slice_mut().into_iter().flat_map(|all| all.chunks_mut(rows * columns)).collect()
 }
 
-/// The first values of a tensor.
+/// Copies the first values of a tensor.
 fn copy<const D: usize>(tensor: Tensor<D>, target: &mut [f32]) {
     let values: Vec<f32> = tensor.into_data().try_into_vec().expect("all tensors are in single precision");
     target.copy_from_slice(&values[..target.len()]);
 }
 
-/// Does all jobs; each thread of the pool takes the next one when it is done with its last, so that there are never more
-/// in memory than threads. After an error no further job begins.
+/// Runs all jobs on the thread pool. Each thread takes the next job when it is done with the last, so that there are
+/// never more jobs in memory than threads. After an error no new job starts.
 fn share_out<J, E: Send>(
     jobs: impl Iterator<Item = J> + Send,
     work: impl Fn(J) -> Result<(), E> + Sync,
@@ -163,7 +166,7 @@ fn share_out<J, E: Send>(
             let Some((number, job)) = job else { return };
             if let Err(error) = work(job) {
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                // Whatever the threads: the error of the first job that fails is the one to report.
+                // Report the error of the first failing job, so that the number of threads does not matter.
                 if failed.as_ref().is_none_or(|(first, _)| number < *first) {
                     *failed = Some((number, error));
                 }

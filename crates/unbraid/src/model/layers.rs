@@ -1,4 +1,4 @@
-//! Layers with weights: what a table of an architecture becomes.
+//! Layers with weights, built from the tables of an architecture.
 
 use super::architecture::{Activation, Convolution, Linear};
 use super::batch_norm::{BatchNorm, BatchStatistics};
@@ -6,21 +6,18 @@ use super::initializer::{Draws, Fans};
 use super::parameter::{NamedParameter, Parameter};
 use burn::tensor::activation::{leaky_relu, relu};
 use burn::tensor::{Device, Tensor};
-use unbraid_kernels::{Conv2dOptions, conv_transpose2d, conv2d};
+use unbraid_kernels::{Conv2dOptions, LinearActivation, conv_transpose2d, conv2d, linear};
 
-/// Slope of the leaky ReLU below zero.
-const LEAK: f64 = 0.2;
-
-/// Whether a pass through the network is for training, which decides what batch normalisation does.
+/// Whether a pass through the network is for training, which determines how batch normalisation works.
 #[derive(Debug)]
 pub enum Pass<'a> {
-    /// Statistics of the batch; they are handed out here, in the order of the layers.
+    /// With the statistics of the batch, which are collected here in the order of the layers.
     Training(&'a mut Vec<BatchStatistics>),
-    /// Running statistics.
+    /// With the running statistics.
     Inference,
 }
 
-/// Where layers get their parameters from.
+/// The source of the parameters of layers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Builder<'a> {
     pub(super) draws: Draws,
@@ -44,8 +41,18 @@ fn activated<const D: usize>(values: Tensor<D>, activation: Activation) -> Tenso
     match activation {
         Activation::None => values,
         Activation::Relu => relu(values),
-        Activation::LeakyRelu => leaky_relu(values, LEAK),
+        Activation::LeakyRelu(slope) => leaky_relu(values, slope),
         Activation::Tanh => values.tanh(),
+    }
+}
+
+/// The activation of a fully connected layer, computed together with its sums.
+fn fused(activation: Activation) -> LinearActivation {
+    match activation {
+        Activation::None => LinearActivation::Identity,
+        Activation::Relu => LinearActivation::Relu,
+        Activation::LeakyRelu(slope) => LinearActivation::LeakyRelu { slope: slope as f32 },
+        Activation::Tanh => LinearActivation::Tanh,
     }
 }
 
@@ -55,6 +62,8 @@ pub(super) struct LinearLayer {
     weight: Parameter<2>,
     bias: Parameter<1>,
     activation: Activation,
+    /// Which inputs an output sees, as ones and zeros of the weight's shape; all of them if absent.
+    mask: Option<Tensor<2>>,
 }
 
 impl LinearLayer {
@@ -64,20 +73,27 @@ impl LinearLayer {
             weight: builder.weight(&table.name, shape),
             bias: builder.bias(&table.name, Fans::of(&shape), table.width),
             activation: table.activation,
+            mask: None,
         }
     }
 
-    pub(super) fn forward(&self, values: Tensor<2>) -> Tensor<2> {
-        // W x^T and not x W^T: the gradient of the left factor comes out in the weight's own layout, and no pass over
-        // a large matrix is spent on transposing it.
-        let sums = self.weight.tensor().matmul(values.transpose()).transpose();
-        activated(sums + self.bias.tensor().unsqueeze(), self.activation)
+    /// A layer whose outputs see only some of the inputs.
+    pub(super) fn masked(table: &Linear, mask: Tensor<2>, builder: Builder<'_>) -> Self {
+        let incoming = mask.dims()[1];
+        Self { mask: Some(mask), ..Self::new(table, incoming, builder) }
     }
 
-    /// The same, with gradients for the values only.
+    pub(super) fn forward(&self, values: Tensor<2>) -> Tensor<2> {
+        let weight = match &self.mask {
+            None => self.weight.tensor(),
+            Some(mask) => self.weight.tensor() * mask.clone(),
+        };
+        linear(values, weight, self.bias.tensor(), fused(self.activation))
+    }
+
+    /// The same, with gradients for the values only; for layers without a mask.
     pub(super) fn forward_frozen(&self, values: Tensor<2>) -> Tensor<2> {
-        let (weight, bias) = (self.weight.untracked(), self.bias.untracked());
-        activated(values.matmul(weight.transpose()) + bias.unsqueeze(), self.activation)
+        linear(values, self.weight.untracked(), self.bias.untracked(), fused(self.activation))
     }
 
     pub(super) fn parameters(&self) -> [&dyn NamedParameter; 2] {
@@ -89,7 +105,7 @@ impl LinearLayer {
     }
 }
 
-/// Which way a convolution goes.
+/// The direction of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From fine to coarse, weight `[out, in, kh, kw]`.
@@ -98,7 +114,7 @@ pub(super) enum Direction {
     Expand,
 }
 
-/// A convolution or transposed convolution, with what follows it.
+/// A convolution or transposed convolution, with normalisation and activation.
 #[derive(Clone, Debug)]
 pub(super) struct ConvLayer {
     direction: Direction,
@@ -106,7 +122,7 @@ pub(super) struct ConvLayer {
     weight: Parameter<4>,
     bias: Option<Parameter<1>>,
     norm: Option<BatchNorm>,
-    /// What is left to do after the convolution, which does a ReLU by itself.
+    /// The activation after the convolution; a ReLU is fused into the convolution itself.
     activation: Activation,
 }
 

@@ -1,5 +1,5 @@
-//! Latent units (dimensions): their names, which columns of a row of latent values belong to which, and rows in which
-//! only one of them changes.
+//! Latent units (dimensions): their names, their columns in a row of latent values, and rows in which a single unit
+//! changes.
 
 use crate::config::LatentsConfig;
 use ndarray::{Array2, ArrayRef, Axis, Ix1, Ix2};
@@ -17,14 +17,14 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A number.
+    /// A real number.
     Continuous(usize),
-    /// One of some classes.
+    /// One of several classes.
     Categorical(usize),
 }
 
 impl Unit {
-    /// The other unit of the same kind with this number.
+    /// The unit of the same kind with this number.
     #[must_use]
     pub fn with_number(self, number: usize) -> Self {
         match self {
@@ -41,7 +41,7 @@ impl Unit {
         }
     }
 
-    /// What it is called in figures.
+    /// Its label in figures.
     pub fn label(self) -> String {
         match self {
             Self::Continuous(unit) => format!("unit {unit}"),
@@ -50,7 +50,7 @@ impl Unit {
     }
 }
 
-/// How the name of a categorical unit begins.
+/// The prefix of the names of categorical units.
 const CATEGORY: &str = "category.";
 
 impl fmt::Display for Unit {
@@ -88,12 +88,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a configuration.
+    /// From a configuration.
     pub fn new(config: &LatentsConfig) -> Self {
         Self { continuous: config.continuous, categorical: config.categorical.clone() }
     }
 
-    /// Of this many continuous units, and categorical units with these numbers of classes.
+    /// For this many continuous units, and categorical units with these numbers of classes.
     pub fn with_units(continuous: usize, categorical: &[usize]) -> Self {
         Self { continuous, categorical: categorical.to_vec() }
     }
@@ -145,7 +145,7 @@ impl Layout {
         self.columns(Unit::Categorical(unit)).start + class
     }
 
-    /// The columns of a categorical unit in a matrix that has the classes of all categorical units and nothing else.
+    /// The columns of a categorical unit in a matrix of the classes of all categorical units, without continuous ones.
     pub fn probability_columns(&self, unit: usize) -> Range<usize> {
         let columns = self.columns(Unit::Categorical(unit));
         columns.start - self.continuous..columns.end - self.continuous
@@ -161,14 +161,14 @@ impl Layout {
         (0..self.categorical.len()).map(class).collect()
     }
 
-    /// Copies of a row in which a continuous unit takes these values, one each.
+    /// Copies of a row with a continuous unit set to each of these values.
     pub fn traversal(&self, row: &ArrayRef<f32, Ix1>, unit: usize, values: &[f64]) -> Array2<f32> {
         let mut rows = repeated(row, values.len());
         rows.column_mut(unit).iter_mut().zip(values).for_each(|(place, value)| *place = *value as f32);
         rows
     }
 
-    /// Copies of a row in which a categorical unit is in each of its classes.
+    /// Copies of a row with a categorical unit set to each of its classes.
     pub fn class_traversal(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Array2<f32> {
         let columns = self.columns(Unit::Categorical(unit));
         let mut rows = repeated(row, columns.len());
@@ -176,7 +176,7 @@ impl Layout {
         rows
     }
 
-    /// Rows in which a categorical unit is in class `class`, whatever it was in.
+    /// Rows with a categorical unit set to `class`.
     pub fn in_class(&self, rows: &ArrayRef<f32, Ix2>, unit: usize, class: usize) -> Array2<f32> {
         let columns = self.columns(Unit::Categorical(unit));
         let mut rows = rows.to_owned();
@@ -206,7 +206,7 @@ fn repeated(row: &ArrayRef<f32, Ix1>, times: usize) -> Array2<f32> {
     Array2::from_shape_fn((times, row.len()), |(_, column)| row[column])
 }
 
-/// Equal steps from `low` to `high`, both included; for a single one, the middle.
+/// Equally spaced values from `low` to `high`, both included; for a single one, the midpoint.
 pub fn steps((low, high): (f64, f64), count: usize) -> Vec<f64> {
     if count == 1 {
         return vec![(low + high) / 2.0];
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(layout().in_class(&rows, 1, 1).column(5), array![0.0, 0.0, 0.0]);
     }
 
-    /// As in a graph: to the right and upwards.
+    /// As in a plot: to the right and upwards.
     #[test]
     fn a_grid_grows_to_the_right_and_upwards() {
         let row = array![0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0];

@@ -1,8 +1,8 @@
-//! The likelihood p(x|z): what the decoder's output says about pixels.
+//! The likelihood p(x|z) of pixels given the decoder's output.
 
 use super::parameter::{NamedParameter, Parameter};
 use super::posterior::bounded;
-use crate::config::{LikelihoodConfig, Output, Scale};
+use crate::config::{Learned, LikelihoodConfig, Output, Scale};
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
 use std::f64::consts::{LN_2, PI};
@@ -12,7 +12,7 @@ use std::f64::consts::{LN_2, PI};
 pub struct Likelihood {
     family: Family,
     output: Output,
-    /// ln of the scale; `None` for Bernoulli variables, which have none.
+    /// ln of the scale; `None` for Bernoulli variables, which do not have one.
     log_scale: Option<LogScale>,
 }
 
@@ -27,15 +27,18 @@ enum Family {
 enum LogScale {
     Fixed(f64),
     Learned(Box<Parameter<1>>),
+    /// In the second half of the channels that the decoder puts out.
+    Decoded,
 }
 
 impl Likelihood {
-    /// The likelihood of a configuration.
+    /// From a configuration.
     pub fn new(config: &LikelihoodConfig, device: &Device) -> Self {
         let log_scale = |scale: &Scale| match scale {
             Scale::Fixed(scale) => LogScale::Fixed(scale.ln()),
-            // A scale of one, as good a start as any: it adapts within some hundred steps.
-            Scale::Learned(_) => LogScale::Learned(Box::new(Parameter::new(
+            Scale::Learned(Learned::Decoded) => LogScale::Decoded,
+            // Any initial scale will do: it adapts within a few hundred steps.
+            Scale::Learned(Learned::Learned) => LogScale::Learned(Box::new(Parameter::new(
                 "likelihood.log_scale".into(),
                 vec![0.0],
                 [1],
@@ -60,34 +63,48 @@ impl Likelihood {
     /// * Bernoulli with logits l: sum softplus(l) - x l
     /// * Gaussian with mean m and standard deviation s: sum (x - m)^2 / (2 s^2) + ln s + ln(2 pi) / 2
     /// * Laplace with mean m and scale b: sum |x - m| / b + ln(2 b)
+    ///
+    /// s and b are one number, or one for each pixel and channel if the decoder puts them out.
     pub fn negative_log_likelihood(&self, outputs: Tensor<4>, images: Tensor<4>) -> Tensor<1> {
         let Some(log_scale) = &self.log_scale else {
             return unbraid_kernels::bernoulli_loss(outputs, images);
         };
-        let [batch, height, width, channels] = outputs.dims();
+        let [batch, height, width, channels] = images.dims();
         let pixels = height * width * channels;
+        let decoded = outputs.clone();
         let difference = (images - self.mean(outputs)).reshape([batch, pixels]);
         let (deviation, power, constant) = match self.family {
             Family::Laplace => (difference.abs(), 1.0, LN_2),
-            // A Bernoulli likelihood has no scale, and has returned above.
+            // The Bernoulli likelihood, which has no scale, returned above.
             Family::Gaussian | Family::Bernoulli => {
                 (difference.clone() * difference * 0.5, 2.0, 0.5 * (2.0 * PI).ln())
             }
         };
-        let deviation = deviation.sum_dim(1).reshape([batch]);
+        let sum = |values: Tensor<2>| values.sum_dim(1).reshape([batch]);
         match log_scale {
             LogScale::Fixed(log_scale) => {
-                deviation * (-power * log_scale).exp() + pixels as f64 * (log_scale + constant)
+                sum(deviation) * (-power * log_scale).exp() + pixels as f64 * (log_scale + constant)
             }
             LogScale::Learned(parameter) => {
                 let log_scale = bounded(parameter.tensor());
-                deviation * (log_scale.clone() * -power).exp() + (log_scale + constant) * pixels as f64
+                sum(deviation) * (log_scale.clone() * -power).exp() + (log_scale + constant) * pixels as f64
+            }
+            LogScale::Decoded => {
+                let log_scale = bounded(decoded.narrow(3, channels, channels).reshape([batch, pixels]));
+                sum(deviation * (log_scale.clone() * -power).exp() + log_scale + constant)
             }
         }
     }
 
     /// The expected image.
     pub fn mean(&self, outputs: Tensor<4>) -> Tensor<4> {
+        let outputs = match self.log_scale {
+            Some(LogScale::Decoded) => {
+                let channels = outputs.dims()[3] / 2;
+                outputs.narrow(3, 0, channels)
+            }
+            Some(LogScale::Fixed(_) | LogScale::Learned(_)) | None => outputs,
+        };
         match self.output {
             Output::Sigmoid => sigmoid(outputs),
             Output::Linear => outputs,
@@ -97,14 +114,14 @@ impl Likelihood {
     pub(super) fn parameter(&self) -> Option<&dyn NamedParameter> {
         match &self.log_scale {
             Some(LogScale::Learned(parameter)) => Some(parameter.as_ref()),
-            Some(LogScale::Fixed(_)) | None => None,
+            Some(LogScale::Fixed(_) | LogScale::Decoded) | None => None,
         }
     }
 
     pub(super) fn parameter_mut(&mut self) -> Option<&mut dyn NamedParameter> {
         match &mut self.log_scale {
             Some(LogScale::Learned(parameter)) => Some(parameter.as_mut()),
-            Some(LogScale::Fixed(_)) | None => None,
+            Some(LogScale::Fixed(_) | LogScale::Decoded) | None => None,
         }
     }
 }
@@ -136,6 +153,30 @@ mod tests {
         // A fair coin for each of three pixels: 3 ln 2.
         let bernoulli = loss(&LikelihoodConfig::Bernoulli {}, &[0.0; 3], &[0.0, 1.0, 0.3]);
         assert!((f64::from(bernoulli) - 3.0 * LN_2).abs() < 1e-6);
+    }
+
+    /// A decoder that puts out a scale for each value: outputs (m, ln s) of one pixel are two channels. By hand for x =
+    /// (0, 2), m = (1, 2), s = (1/2, 4): Gaussian 1 / (2/4) + ln(1/2) + ln 4 + ln(2 pi), Laplace 1 / (1/2) + ln 1 + ln 8.
+    #[test]
+    fn a_decoded_scale_belongs_to_its_value() {
+        let device = Device::flex();
+        let tensor = |values: &[f32], channels| {
+            Tensor::from_data(TensorData::new(values.to_vec(), [1, 1, 2, channels]), &device)
+        };
+        let (scale, output) = (Scale::Learned(Learned::Decoded), Output::Linear);
+        let outputs = tensor(&[1.0, 0.5_f32.ln(), 2.0, 4.0_f32.ln()], 2);
+        for (config, by_hand) in [
+            (LikelihoodConfig::Gaussian { scale, output }, 2.0 + 2.0_f64.ln() + (2.0 * PI).ln()),
+            (LikelihoodConfig::Laplace { scale, output }, 2.0 + 8.0_f64.ln()),
+        ] {
+            assert!(config.has_decoded_scale());
+            let likelihood = Likelihood::new(&config, &device);
+            let loss = likelihood.negative_log_likelihood(outputs.clone(), tensor(&[0.0, 2.0], 1));
+            let loss = loss.into_data().try_to_vec::<f32>().unwrap()[0];
+            assert!((f64::from(loss) - by_hand).abs() < 1e-5, "{loss} {by_hand}");
+            let mean = likelihood.mean(outputs.clone());
+            assert_eq!(mean.into_data().try_to_vec::<f32>().unwrap(), [1.0, 2.0]);
+        }
     }
 
     #[test]

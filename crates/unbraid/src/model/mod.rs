@@ -1,8 +1,8 @@
-//! Networks and distributions on tensors: what maps images to latent units and back. Depends on the configuration's
-//! `[model]` table and on nothing else of this crate.
+//! Networks and distributions on tensors, which map images to latent units and back. Depends on the `[model]` table of
+//! the configuration and nothing else in this crate.
 //!
-//! Images are `[batch, height, width, channels]` inside the network. Weights have PyTorch's names and layouts, in memory
-//! as on disk.
+//! Images are `[batch, height, width, channels]` inside the network. Weights have PyTorch's names and layouts, both in
+//! memory and on disk.
 
 pub mod architecture;
 mod batch_norm;
@@ -21,9 +21,9 @@ pub mod principal_components;
 mod weights;
 
 pub use architecture::Blueprint;
-pub use batch_norm::BatchStatistics;
+pub use batch_norm::{BATCH_NORM_EPSILON, BatchStatistics};
 pub use categorical::{Categorical, gumbel};
-pub use discriminator::Discriminator;
+pub use discriminator::{ContrastNetwork, Discriminator, Trained};
 pub use inference::{Inference, Posteriors};
 pub use latents::{Noise, NoiseSource, Posterior, Sample};
 pub use layers::Pass;
@@ -32,5 +32,9 @@ pub use likelihood::Likelihood;
 pub use network::Network;
 pub use parameter::NamedParameter;
 pub(crate) use parameter::Parameter;
-pub use posterior::DiagonalGaussian;
+pub use posterior::{
+    ContinuousPosterior, DiagonalGaussian, Draw, FlowPosterior, FullCovarianceGaussian, ImplicitPosterior,
+    Marginals,
+};
+pub(crate) use weights::check_shapes;
 pub use weights::{StateTensor, Values, matched, read_state, write_state};

@@ -5,11 +5,15 @@ use super::batch_norm::{BatchNorm, BatchStatistics};
 use super::initializer::Draws;
 use super::layers::{Builder, ConvLayer, Direction, LinearLayer, Pass};
 use super::parameter::NamedParameter;
+use super::posterior::{InverseAutoregressiveFlow, NoisyLayers};
 use super::weights::StateTensor;
-use super::{Categorical, DiagonalGaussian, Likelihood, Posterior};
-use crate::config::ModelConfig;
+use super::{
+    Categorical, ContinuousPosterior, DiagonalGaussian, FullCovarianceGaussian, Likelihood, Posterior,
+};
+use crate::config::{ModelConfig, PosteriorConfig};
 use crate::error::Result;
 use burn::tensor::{Device, Tensor};
+use std::sync::Arc;
 use unbraid_data::ImageShape;
 
 /// A variational autoencoder.
@@ -26,8 +30,10 @@ pub struct Network {
 struct Encoder {
     convolutions: Vec<ConvLayer>,
     linear: Vec<LinearLayer>,
-    /// `None` without continuous units.
+    /// Mean and log-variance; `None` without continuous units, or if they have neither.
     heads: Option<PosteriorHeads>,
+    /// What makes the posterior of the continuous units more than these.
+    extension: Extension,
     /// One layer of logits for each categorical unit.
     categorical: Vec<LinearLayer>,
 }
@@ -38,6 +44,16 @@ enum PosteriorHeads {
     Interleaved(LinearLayer),
 }
 
+/// Layers of a posterior other than the diagonal Gaussian.
+#[derive(Clone, Debug)]
+enum Extension {
+    None,
+    /// The matrix whose part below the diagonal is that of the Cholesky factor.
+    FullCovariance(LinearLayer),
+    Iaf(InverseAutoregressiveFlow),
+    Implicit(NoisyLayers),
+}
+
 #[derive(Clone, Debug)]
 struct Decoder {
     linear: Vec<LinearLayer>,
@@ -46,8 +62,8 @@ struct Decoder {
 }
 
 impl Network {
-    /// A network for images of this size, with fresh weights that depend on the seed and their names alone. On a device
-    /// with automatic differentiation it can be trained.
+    /// A network for images of this size. The initial weights depend only on the seed and their names. On a device with
+    /// automatic differentiation it can be trained.
     ///
     /// # Errors
     /// If the architecture cannot take images of this size.
@@ -63,12 +79,12 @@ impl Network {
         })
     }
 
-    /// The tables it was built from.
+    /// The tables of layers it was built from.
     pub fn blueprint(&self) -> &Blueprint {
         &self.blueprint
     }
 
-    /// Where its weights are.
+    /// The device of its weights.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -89,20 +105,31 @@ impl Network {
             values = layer.forward(values);
         }
         let logits = self.encoder.categorical.iter().map(|head| head.forward(values.clone()));
-        Posterior {
-            categorical: logits.map(Categorical::new).collect(),
-            continuous: match &self.encoder.heads {
-                Some(heads) => heads.forward(values, self.blueprint.layout.continuous()),
-                None => {
-                    let empty = Tensor::zeros([values.dims()[0], 0], &self.device);
-                    DiagonalGaussian { mean: empty.clone(), log_variance: empty }
-                }
-            },
+        Posterior { categorical: logits.map(Categorical::new).collect(), continuous: self.continuous(values) }
+    }
+
+    /// q(z|x) from the encoder's features.
+    fn continuous(&self, features: Tensor<2>) -> Arc<dyn ContinuousPosterior> {
+        let Encoder { heads, extension, .. } = &self.encoder;
+        let diagonal = || match heads {
+            Some(heads) => heads.forward(features.clone(), self.blueprint.layout.continuous()),
+            None => {
+                let empty = Tensor::zeros([features.dims()[0], 0], &self.device);
+                DiagonalGaussian { mean: empty.clone(), log_variance: empty }
+            }
+        };
+        match extension {
+            Extension::None => Arc::new(diagonal()),
+            Extension::FullCovariance(layer) => {
+                Arc::new(FullCovarianceGaussian::new(diagonal(), layer.forward(features.clone())))
+            }
+            Extension::Iaf(flow) => Arc::new(flow.posterior(diagonal(), features.clone())),
+            Extension::Implicit(layers) => Arc::new(layers.posterior(features.clone())),
         }
     }
 
-    /// What the likelihood needs, logits for instance, from the values of all latent units, `[batch, width]` in the order
-    /// of [`Sample::joined`](super::Sample::joined); an image in shape.
+    /// The decoder's output, for instance logits, in the shape of an image, from the values of all latent units,
+    /// `[batch, width]` in the order of [`Sample::joined`](super::Sample::joined).
     pub fn decode(&self, units: Tensor<2>, pass: &mut Pass<'_>) -> Tensor<4> {
         let mut values = units;
         for layer in &self.decoder.linear {
@@ -121,29 +148,28 @@ impl Network {
         let heads = encoder.heads.iter().flat_map(PosteriorHeads::layers).chain(&encoder.categorical);
         let mut all: Vec<&dyn NamedParameter> =
             encoder.convolutions.iter().flat_map(ConvLayer::parameters).collect();
-        all.extend(
-            encoder.linear.iter().chain(heads).chain(&decoder.linear).flat_map(LinearLayer::parameters),
-        );
+        let encoding = encoder.linear.iter().chain(heads).chain(encoder.extension.layers());
+        all.extend(encoding.chain(&decoder.linear).flat_map(LinearLayer::parameters));
         all.extend(decoder.convolutions.iter().flat_map(ConvLayer::parameters));
         all.extend(likelihood.parameter());
         all
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
         let Self { encoder, decoder, likelihood, .. } = self;
         let heads =
             encoder.heads.iter_mut().flat_map(PosteriorHeads::layers_mut).chain(&mut encoder.categorical);
         let mut all: Vec<&mut dyn NamedParameter> =
             encoder.convolutions.iter_mut().flat_map(ConvLayer::parameters_mut).collect();
-        let linear = encoder.linear.iter_mut().chain(heads).chain(&mut decoder.linear);
-        all.extend(linear.flat_map(LinearLayer::parameters_mut));
+        let encoding = encoder.linear.iter_mut().chain(heads).chain(encoder.extension.layers_mut());
+        all.extend(encoding.chain(&mut decoder.linear).flat_map(LinearLayer::parameters_mut));
         all.extend(decoder.convolutions.iter_mut().flat_map(ConvLayer::parameters_mut));
         all.extend(likelihood.parameter_mut());
         all
     }
 
-    /// Takes what a training pass collected into the running statistics of batch normalisation.
+    /// Updates the running statistics of batch normalisation with those collected in a training pass.
     pub fn absorb(&mut self, statistics: &[BatchStatistics]) {
         for (norm, statistics) in self.norms_mut().zip(statistics) {
             norm.absorb(statistics);
@@ -159,10 +185,10 @@ impl Network {
         floats.chain(self.norms().flat_map(BatchNorm::buffers)).collect()
     }
 
-    /// Replaces all weights and buffers by those of a state dict.
+    /// Replaces all weights and buffers with those of a state dict.
     ///
     /// # Errors
-    /// If a tensor is missing, left over, or of another shape or type; the network is then unchanged.
+    /// If a tensor is missing, superfluous, or of another shape or type; the network is then unchanged.
     pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         let ordered = super::weights::matched(&self.state(), state)?;
         let mut values = ordered.into_iter();
@@ -202,7 +228,22 @@ impl Encoder {
         let (linear, width) = linear_layers(&table.linear, image.values(), builder);
         let head =
             |name: &str, outputs: usize| LinearLayer::new(&Linear::plain(name, outputs), width, builder);
-        let heads = (blueprint.layout.continuous() > 0).then(|| match &table.heads {
+        let units = blueprint.layout.continuous();
+        let extension = match &blueprint.posterior {
+            PosteriorConfig::Diagonal {} => Extension::None,
+            PosteriorConfig::FullCovariance {} => {
+                Extension::FullCovariance(head("encoder.cholesky", units * units))
+            }
+            PosteriorConfig::Iaf { steps, hidden, context } => {
+                let sizes = (*steps, hidden.as_slice(), *context);
+                Extension::Iaf(InverseAutoregressiveFlow::new(sizes, width, units, builder))
+            }
+            PosteriorConfig::Implicit { noise, hidden } => {
+                Extension::Implicit(NoisyLayers::new((*noise, hidden), width, units, builder))
+            }
+        };
+        let has_heads = units > 0 && !matches!(extension, Extension::Implicit(_));
+        let heads = has_heads.then(|| match &table.heads {
             Heads::Separate => PosteriorHeads::Separate {
                 mean: head("encoder.mean", blueprint.layout.continuous()),
                 log_variance: Box::new(head("encoder.log_variance", blueprint.layout.continuous())),
@@ -214,7 +255,27 @@ impl Encoder {
         let categorical = blueprint.layout.categorical().iter().enumerate();
         let categorical =
             categorical.map(|(unit, classes)| head(&format!("encoder.categorical.{unit}"), *classes));
-        Self { categorical: categorical.collect(), convolutions, linear, heads }
+        Self { categorical: categorical.collect(), convolutions, linear, heads, extension }
+    }
+}
+
+impl Extension {
+    fn layers(&self) -> Vec<&LinearLayer> {
+        match self {
+            Self::None => Vec::new(),
+            Self::FullCovariance(layer) => vec![layer],
+            Self::Iaf(flow) => flow.layers(),
+            Self::Implicit(layers) => layers.layers(),
+        }
+    }
+
+    fn layers_mut(&mut self) -> Vec<&mut LinearLayer> {
+        match self {
+            Self::None => Vec::new(),
+            Self::FullCovariance(layer) => vec![layer],
+            Self::Iaf(flow) => flow.layers_mut(),
+            Self::Implicit(layers) => layers.layers_mut(),
+        }
     }
 }
 
@@ -274,14 +335,14 @@ fn linear_layers(tables: &[Linear], incoming: usize, builder: Builder<'_>) -> (V
     (layers, width)
 }
 
-/// `[batch, height, width, channels]` as rows in the order channel, row, column, in which PyTorch flattens.
+/// Flattens `[batch, height, width, channels]` to rows in the order channel, row, column, as PyTorch does.
 fn flattened(images: Tensor<4>) -> Tensor<2> {
     let [batch, height, width, channels] = images.dims();
     let images = if channels == 1 || height * width == 1 { images } else { images.permute([0, 3, 1, 2]) };
     images.reshape([batch, height * width * channels])
 }
 
-/// The reverse of [`flattened`].
+/// The inverse of [`flattened`].
 fn unflattened(rows: Tensor<2>, grid: ImageShape) -> Tensor<4> {
     let ImageShape { height, width, channels } = grid;
     let batch = rows.dims()[0];

@@ -11,7 +11,7 @@ pub(crate) struct Parameter<const D: usize> {
 }
 
 impl<const D: usize> Parameter<D> {
-    /// On a device with automatic differentiation, the parameter keeps its gradient.
+    /// On a device with automatic differentiation, its gradient is tracked.
     pub(crate) fn new(name: String, values: Vec<f32>, shape: [usize; D], device: &Device) -> Self {
         Self { name, tensor: on_device(values, shape, device) }
     }
@@ -21,7 +21,7 @@ impl<const D: usize> Parameter<D> {
         self.tensor.clone()
     }
 
-    /// The same as a constant. Detaching alone would keep asking for a gradient.
+    /// The same as a constant. Detaching alone would still require a gradient.
     pub(super) fn untracked(&self) -> Tensor<D> {
         self.tensor.clone().detach().set_require_grad(false)
     }
@@ -36,7 +36,7 @@ fn into_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec().expect("all parameters are in single precision")
 }
 
-/// A parameter of any rank: what optimisers and files see.
+/// A parameter of any rank, as optimisers and files see it.
 pub trait NamedParameter: Debug {
     /// Its name in a PyTorch state dict, such as `encoder.conv1.weight`.
     fn name(&self) -> &str;
@@ -47,10 +47,10 @@ pub trait NamedParameter: Debug {
     /// A copy of its values, in order.
     fn values(&self) -> Vec<f32>;
 
-    /// Changes the values in place, without a copy where nobody else holds the tensor.
+    /// Changes the values in place, without a copy if no other handle exists.
     fn update(&mut self, change: &mut dyn FnMut(&mut [f32]));
 
-    /// Takes its gradient out of what a backward pass left; `None` if the loss does not depend on it.
+    /// Removes its gradient from those of a backward pass; `None` if the loss does not depend on it.
     fn take_gradient(&self, gradients: &mut Gradients) -> Option<Vec<f32>>;
 }
 
@@ -69,7 +69,7 @@ impl<const D: usize> NamedParameter for Parameter<D> {
 
     fn update(&mut self, change: &mut dyn FnMut(&mut [f32])) {
         let (shape, device) = (self.tensor.dims(), self.tensor.device());
-        // The placeholder gives up our handle, so that the values can be taken instead of copied.
+        // The placeholder releases our handle, so that the values can be moved instead of copied.
         let placeholder = Tensor::empty([1; D], &device);
         let mut values = into_values(std::mem::replace(&mut self.tensor, placeholder).inner());
         change(&mut values);

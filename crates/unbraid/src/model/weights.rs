@@ -4,6 +4,8 @@ use crate::error::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::HashMap;
 use std::path::Path;
+use unbraid_data::files::read_limited;
+use unbraid_data::memory;
 
 /// One tensor of a state dict.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +37,7 @@ impl StateTensor {
 }
 
 impl Values {
-    /// The values, if they are in single precision; else none.
+    /// The values if they are in single precision; otherwise an empty slice.
     pub fn as_floats(&self) -> &[f32] {
         match self {
             Self::Floats(values) => values,
@@ -72,14 +74,14 @@ impl Values {
     }
 }
 
-/// The one key of a file's metadata. The format keeps metadata in a map without order; with a single key, equal states
-/// are equal bytes.
+/// The only key of a file's metadata. The format stores metadata in an unordered map; with a single key, equal states
+/// give equal bytes.
 const METADATA: &str = "unbraid";
 
-/// A state dict as the bytes of a safetensors file, with a note of our own.
+/// A state dict as the bytes of a safetensors file, with a note of unbraid in its metadata.
 ///
 /// # Errors
-/// If two tensors have one name.
+/// If two tensors have the same name.
 pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>> {
     let bytes: Vec<Vec<u8>> = state.iter().map(|tensor| tensor.values.to_bytes()).collect();
     let failed = |error: safetensors::SafeTensorError| Error::DamagedWeights {
@@ -99,12 +101,13 @@ pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>> {
     safetensors::serialize(views, Some(metadata)).map_err(failed)
 }
 
-/// The state dict of a safetensors file, and our note if it has one.
+/// The state dict of a safetensors file, and the note if there is one.
 ///
 /// # Errors
-/// If the file cannot be read, is damaged, or has a type of numbers that no model here has.
+/// If the file cannot be read, is damaged, or has a number type that no model here uses.
 pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>)> {
-    let bytes = std::fs::read(path).map_err(Error::io(path, "read the weights"))?;
+    // The bytes, and the values that they become.
+    let bytes = read_limited(path, memory::limit() / 2).map_err(Error::io(path, "read it"))?;
     let damaged = |reason: String| Error::DamagedWeights { path: path.to_owned(), reason };
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(error.to_string()))?;
     let note = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA).cloned());
@@ -119,12 +122,36 @@ pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>)> {
     Ok((state, note))
 }
 
+fn describe(tensor: &StateTensor) -> String {
+    format!("{:?} {:?}", tensor.values.dtype(), tensor.shape)
+}
+
+/// Checks that `state` has tensors of these names and shapes, in single precision.
+///
+/// # Errors
+/// [`Error::TensorMismatch`] on the first that is missing or different.
+pub(crate) fn check_shapes(expected: &[(String, Vec<usize>)], state: &[StateTensor]) -> Result {
+    let found: HashMap<&str, &StateTensor> =
+        state.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+    for (name, shape) in expected {
+        let tensor = found.get(name.as_str());
+        if tensor.is_some_and(|tensor| tensor.shape == *shape && tensor.values.dtype() == Dtype::F32) {
+            continue;
+        }
+        return Err(Error::TensorMismatch {
+            tensor: name.clone(),
+            found: tensor.map_or_else(|| "nothing".to_owned(), |tensor| describe(tensor)),
+            expected: format!("{:?} {shape:?}", Dtype::F32),
+        });
+    }
+    Ok(())
+}
+
 /// The values of `state` in the order of `expected`.
 ///
 /// # Errors
 /// Unless both have the same names, shapes and types.
 pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<Values>> {
-    let describe = |tensor: &StateTensor| format!("{:?} {:?}", tensor.values.dtype(), tensor.shape);
     let mut found: HashMap<String, StateTensor> =
         state.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();
     let mut ordered = Vec::with_capacity(expected.len());

@@ -1,4 +1,4 @@
-//! The distance of the aggregate posterior from the prior, judged by a discriminator.
+//! The divergence of the aggregate posterior from the prior, estimated by a discriminator.
 
 use super::adversary::Adversary;
 use super::{ForwardPass, Needs, Setting, Term};
@@ -11,9 +11,9 @@ use burn::tensor::Tensor;
 /// tell samples of p(z) from those of q(z) (Makhzani et al. 2015, section 2; Tolstikhin et al. 2018, Algorithm 1; Mushom
 /// 2020, section 4.3). The discriminator maximises mean ln D(z_p) + mean ln(1 - D(z_q)) with an Adam of its own.
 ///
-/// * non-saturating: -mean ln D(z_q), as both papers train it. Its gradient is strong where D is sure of itself.
-/// * minimax: mean ln(1 - D(z_q)). With an optimal D, and with the discriminator's own E_p\[ln D\], which the encoder cannot
-///   change, it is 2 JS(q(z), p(z)) - ln 4, the form that the thesis prints.
+/// * non-saturating: -mean ln D(z_q), as both papers train it. Its gradient is strong where D is confident.
+/// * minimax: mean ln(1 - D(z_q)). With an optimal D, and together with the discriminator's own E_p\[ln D\], which does
+///   not depend on the encoder, it is 2 JS(q(z), p(z)) - ln 4, the form printed in the thesis.
 #[derive(Debug)]
 pub struct AdversarialPrior {
     adversary: Adversary,
@@ -21,7 +21,7 @@ pub struct AdversarialPrior {
 }
 
 impl AdversarialPrior {
-    /// Before the first step.
+    /// The term before the first step.
     pub fn new(config: &DiscriminatorConfig, loss: GeneratorLoss, setting: &Setting) -> Self {
         Self { adversary: Adversary::new(config, setting), loss }
     }
@@ -37,7 +37,7 @@ impl Term for AdversarialPrior {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let log_probabilities = self.adversary.log_probabilities(forward.sample.clone());
+        let log_probabilities = self.adversary.log_probabilities(forward.first_sample());
         match self.loss {
             GeneratorLoss::NonSaturating => -log_probabilities.narrow(1, 0, 1).mean(),
             GeneratorLoss::Minimax => log_probabilities.narrow(1, 1, 1).mean(),
@@ -49,7 +49,7 @@ impl Term for AdversarialPrior {
     }
 
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
-        vec![self.adversary.update(forward.prior_sample(), forward.sample.clone())]
+        vec![self.adversary.update(forward.prior_sample(), forward.first_sample())]
     }
 
     fn state(&self) -> Vec<StateTensor> {

@@ -21,18 +21,20 @@ impl Aggregate {
         let weights = log_weights(estimator, batch, forward.dataset_len);
         let weights = Tensor::from_data(TensorData::new(weights, [batch, batch]), &forward.sample.device());
         let MixtureDensity { joint, marginals } =
-            MixtureDensity::at(forward.sample.clone(), &forward.posterior, weights);
+            MixtureDensity::at(forward.first_sample(), forward.diagonal(), weights);
         Self { joint, marginals: marginals.sum_dim(1).reshape([batch]) }
     }
 }
 
 /// ln W_ij, row by row, for batches of B from N images, with M = B - 1.
 ///
-/// * `mws`: 1 / (B N) everywhere (Chen et al. 2018, eq. 3). The rows sum to 1/N only, hence the bias.
+/// * `mws`: 1 / (B N) everywhere (Chen et al. 2018, eq. 3). The rows sum to 1/N, hence the bias.
 /// * `mss`: 1/N for the image that z_i was drawn from, (N - M) / (N M) for one other, 1/M for the rest (Chen et al. 2018,
 ///   appendix C.2). The rows sum to one.
-/// * `mss-columns`: the same numbers in the first two columns instead of on the diagonal and beside it, and (N - M) /
-///   (N M) in the last row but one as well: what the authors' code computes, and most code that was taken from it.
+/// * `stratified`: 1/N for the image that z_i was drawn from, (N - 1) / (N M) for all others (Mathieu et al. 2019, eq. 10b).
+///   The rows sum to one.
+/// * `mss-columns`: the same numbers as `mss` in the first two columns instead of on and next to the diagonal, and (N - M) / (N
+///   M) also in the last row but one. This is what the authors' code computes, and most code derived from it.
 pub(super) fn log_weights(estimator: Estimator, batch: usize, images: usize) -> Vec<f32> {
     let (b, n) = (batch as f64, images as f64);
     let m = b - 1.0;
@@ -43,6 +45,8 @@ pub(super) fn log_weights(estimator: Estimator, batch: usize, images: usize) -> 
         Estimator::Mss if column == (row + 1) % batch => other,
         Estimator::MssColumns if column == 1 || (column == 0 && row + 2 == batch) => other,
         Estimator::MssColumns if column == 0 => own,
+        Estimator::Stratified if column == row => own,
+        Estimator::Stratified => (n - 1.0) / (n * m),
         Estimator::Mss | Estimator::MssColumns => rest,
     };
     (0..batch * batch).map(|place| weight(place / batch, place % batch).ln() as f32).collect()
@@ -60,8 +64,10 @@ mod tests {
     #[test]
     fn stratified_weights_sum_to_one() {
         for (batch, images) in [(2, 2), (2, 1000), (3, 5), (16, 1000), (64, 737_280), (400, 400)] {
-            for (row, sum) in row_sums(Estimator::Mss, batch, images).into_iter().enumerate() {
-                assert!((sum - 1.0).abs() < 1e-5, "{batch} of {images}, row {row}: {sum}");
+            for estimator in [Estimator::Mss, Estimator::Stratified] {
+                for (row, sum) in row_sums(estimator, batch, images).into_iter().enumerate() {
+                    assert!((sum - 1.0).abs() < 1e-5, "{estimator:?}: {batch} of {images}, row {row}: {sum}");
+                }
             }
             for sum in row_sums(Estimator::Mws, batch, images) {
                 assert!((sum * images as f64 - 1.0).abs() < 1e-5, "{batch} of {images}: {sum}");

@@ -1,20 +1,12 @@
 //! The covariance of the aggregate posterior, drawn towards the identity (DIP-VAE: Kumar et al. 2018).
 
 use super::{ForwardPass, Term};
+use crate::config::CovarianceOf;
 use crate::error::Result;
 use crate::model::{DiagonalGaussian, StateTensor, matched};
 use burn::tensor::{Tensor, TensorData};
 
-/// Which distribution has the covariance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CovarianceOf {
-    /// The posterior means, Cov\[mu\] (DIP-VAE-I, eq. 6).
-    Means,
-    /// The samples: Cov_q(z)\[z\] = Cov\[mu\] + diag(E\[sigma^2\]) (DIP-VAE-II, eq. 5 and 7).
-    Samples,
-}
-
-/// Which entries of it are penalised.
+/// The entries that are penalised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entries {
     /// sum over i != j of C_ij^2
@@ -23,8 +15,8 @@ pub enum Entries {
     Diagonal,
 }
 
-/// `covariance_off_diagonal` and `covariance_diagonal`: the two sums of Kumar et al. 2018, eq. 6 and 7, of a covariance
-/// that divides by the number of images.
+/// `covariance_off_diagonal` and `covariance_diagonal`: the two sums of Kumar et al. 2018, eq. 6 and 7, for a
+/// covariance normalised by the number of images.
 #[derive(Clone, Debug)]
 pub struct Covariance {
     of: CovarianceOf,
@@ -32,10 +24,10 @@ pub struct Covariance {
     running: Option<Running>,
 }
 
-/// Moments of the posterior means and variances over the steps so far (footnote 4 of the paper).
+/// Running moments of the posterior means and variances (footnote 4 of the paper).
 ///
-/// Each step's estimate is `(1 - w) * before + w * batch` with `w = (1 - decay) / (1 - decay^(t + 1))` after t steps, an
-/// exponential average without a bias towards its start. Only the batch's share has a gradient.
+/// Each step's estimate is `(1 - w) * before + w * batch` with `w = (1 - decay) / (1 - decay^(t + 1))` after t steps,
+/// an exponential average without a bias towards its start. Only the batch's part has a gradient.
 #[derive(Clone, Debug)]
 struct Running {
     decay: f64,
@@ -52,7 +44,7 @@ struct Moments {
 }
 
 impl Covariance {
-    /// Of each batch by itself, or, with `decay` above zero, of a running average over batches.
+    /// From each batch by itself or, with `decay` above zero, from a running average over batches.
     pub fn new(of: CovarianceOf, entries: Entries, decay: f64, units: usize) -> Self {
         let moments = vec![0.0; units * (units + 2)];
         let running = (decay > 0.0).then_some(Running { decay, units, moments });
@@ -61,10 +53,11 @@ impl Covariance {
 
     /// The covariance, `[units, units]`.
     fn estimate(&self, forward: &ForwardPass<'_>) -> Tensor<2> {
+        let posterior = forward.posterior.moments();
         let (means, variance) = match &self.running {
-            None => (covariance_of_means(&forward.posterior), mean_variance(&forward.posterior)),
+            None => (covariance_of_means(&posterior), mean_variance(&posterior)),
             Some(running) => {
-                let moments = running.with(&forward.posterior, forward.step);
+                let moments = running.with(&posterior, forward.step);
                 let squares = moments.mean.clone().transpose().matmul(moments.mean);
                 (moments.second - squares, moments.variance)
             }
@@ -81,7 +74,7 @@ pub(super) fn batch_covariance(posterior: &DiagonalGaussian) -> Tensor<2> {
     covariance_of_means(posterior) + diagonal(mean_variance(posterior))
 }
 
-/// Cov\[mu\]; centred first, which is exact even if the means are large.
+/// Cov\[mu\]; the means are centred first, which keeps precision if they are large.
 fn covariance_of_means(posterior: &DiagonalGaussian) -> Tensor<2> {
     let batch = posterior.mean.dims()[0];
     let centred = posterior.mean.clone() - posterior.mean.clone().mean_dim(0);
@@ -117,7 +110,7 @@ impl Term for Covariance {
 
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
         if let Some(running) = &mut self.running {
-            running.absorb(&forward.posterior, forward.step);
+            running.absorb(&forward.posterior.moments(), forward.step);
         }
         Vec::new()
     }
@@ -141,7 +134,7 @@ impl Term for Covariance {
 }
 
 impl Running {
-    /// The running moments with those of one more batch.
+    /// The running moments updated with those of a batch.
     fn with(&self, posterior: &DiagonalGaussian, step: u64) -> Moments {
         let units = self.units;
         let before = Tensor::<2>::from_data(

@@ -14,13 +14,13 @@ use unbraid_data::random::{Position, Stream};
 ///
 /// TC = E_q(z)\[ln q(z) / prod_j q(z_j)\] ~ mean over the batch of logit_0(z) - logit_1(z)
 ///
-/// of a discriminator whose first class is samples of q(z) and whose second is samples of the product of its marginals.
-/// The latter are made by permuting each unit across the batch independently of the others (Algorithm 1). The
-/// discriminator minimises -(1/2 mean ln P(0 | z) + 1/2 mean ln P(1 | z_perm)) with an Adam of its own.
+/// of a discriminator whose first class is samples of q(z) and whose second class is samples of the product of its
+/// marginals. The latter are obtained by permuting each unit across the batch independently of the others (Algorithm
+/// 1). The discriminator minimises -(1/2 mean ln P(0 | z) + 1/2 mean ln P(1 | z_perm)) with its own Adam.
 ///
 /// The permuted batch is a second one, so that no row of it shares a value with z (Algorithm 2), or, as in
-/// disentanglement_lib, z itself. Unlike in Algorithm 2, the second batch is encoded before the network moves.
-/// disentanglement_lib clips probabilities to \[1e-6, 1 - 1e-6\]; a log-softmax of logits has no need of it.
+/// disentanglement_lib, z itself. Unlike in Algorithm 2, the second batch is encoded before the network is updated.
+/// disentanglement_lib clips probabilities to \[1e-6, 1 - 1e-6\]; with a log-softmax of logits this is not needed.
 #[derive(Debug)]
 pub struct DiscriminatedTotalCorrelation {
     adversary: Adversary,
@@ -29,7 +29,7 @@ pub struct DiscriminatedTotalCorrelation {
 }
 
 impl DiscriminatedTotalCorrelation {
-    /// Before the first step.
+    /// The term before the first step.
     pub fn new(config: &DiscriminatorConfig, batch: DiscriminatorBatch, setting: &Setting) -> Self {
         let permutations = Stream::new(setting.seed, "permutations of units");
         Self { adversary: Adversary::new(config, setting), batch, permutations }
@@ -46,7 +46,7 @@ impl Term for DiscriminatedTotalCorrelation {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        self.adversary.log_density_ratio(forward.sample.clone())
+        self.adversary.log_density_ratio(forward.first_sample())
     }
 
     fn auxiliary_losses(&self) -> &'static [&'static str] {
@@ -54,7 +54,7 @@ impl Term for DiscriminatedTotalCorrelation {
     }
 
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
-        let sample = forward.sample.clone().detach();
+        let sample = forward.first_sample().detach();
         let other = match self.batch {
             DiscriminatorBatch::Second => forward.second_sample(),
             DiscriminatorBatch::Same => sample.clone(),
@@ -72,7 +72,7 @@ impl Term for DiscriminatedTotalCorrelation {
     }
 }
 
-/// Every column of `[rows, units]` in a random order of its own: Kim & Mnih 2018, Algorithm 1.
+/// Permutes every column of `[rows, units]` independently: Kim & Mnih 2018, Algorithm 1.
 fn permuted(rows: Tensor<2>, position: Position) -> Tensor<2> {
     let [count, units] = rows.dims();
     let mut sources = vec![0_i64; count * units];

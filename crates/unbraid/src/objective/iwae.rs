@@ -3,7 +3,7 @@
 use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
-/// `iwae_kl`: what the bound has besides the reconstruction.
+/// `iwae_kl`: the bound without the reconstruction.
 ///
 /// With K samples of each posterior and weights w_k = p(x|z_k) p(z_k) / q(z_k|x), the bound is L_K = mean over the batch
 /// of ln(1/K sum_k w_k) (Burda et al. 2016, eq. 8). The term is -L_K minus the mean reconstruction, so that reconstruction
@@ -20,10 +20,9 @@ impl Term for IwaeKl {
         let batch = forward.batch();
         let [rows, _] = forward.sample.dims();
         let samples = rows / batch;
-        let sample = forward.sample.clone();
-        let posterior = forward.posterior.repeated(samples).log_density(sample.clone()).sum_dim(1);
+        let posterior = forward.log_density().expect("a term that needs a density says so");
         let weights =
-            forward.prior.log_density(sample) - posterior.reshape([rows]) - forward.reconstruction.clone();
+            forward.prior.log_density(forward.sample.clone()) - posterior - forward.reconstruction.clone();
         let weights = weights.reshape([samples, batch]);
         let largest = weights.clone().max_dim(0).detach();
         let mean = (weights - largest.clone()).exp().mean_dim(0).log() + largest;

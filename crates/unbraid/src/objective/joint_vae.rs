@@ -1,6 +1,6 @@
-//! Continuous and categorical units, each held at a capacity of its own.
+//! Continuous and categorical units, each kept at a capacity of their own.
 
-use super::{ForwardPass, Term};
+use super::{ForwardPass, Needs, Term};
 use crate::config::Schedule;
 use burn::tensor::Tensor;
 
@@ -17,17 +17,22 @@ impl Term for ContinuousKlFromCapacity {
         "continuous_kl_from_capacity"
     }
 
+    fn needs(&self) -> Needs {
+        Needs { divergence: true, ..Needs::default() }
+    }
+
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        (forward.divergence.images.clone().mean() - self.capacity.at(forward.step)).abs()
+        (forward.divergence_of_images().mean() - self.capacity.at(forward.step)).abs()
     }
 }
 
 /// `categorical_kl_from_capacity`: |KL(q(c|x) || p(c)) - C_c(t)|, the divergence from uniform categories summed over the
 /// categorical units and averaged over the batch (Dupont 2018, eq. 7).
 ///
-/// The divergence cannot be more than sum_k ln d_k for units of d_k classes, and so neither is the capacity: a higher one
-/// would be a constant pull towards one-hot posteriors that never ends. As in the author's code, the divergence is that of
-/// categorical distributions, not of their relaxation.
+/// As in the author's code, the capacity is cut to sum_k ln d_k, the upper bound of the divergence for units of d_k
+/// classes. That lowers the logged distance and changes no gradient: the divergence of finite logits is always below the
+/// bound, so that the slope is -1 with any capacity from there on. The divergence is that of categorical distributions,
+/// not of their relaxation, also as in that code.
 #[derive(Clone, Copy, Debug)]
 pub struct CategoricalKlFromCapacity {
     /// C_c in nats.

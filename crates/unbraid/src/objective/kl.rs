@@ -1,11 +1,12 @@
-//! The KL divergence of the posterior from the prior, as it is or held at a capacity.
+//! The KL divergence of the posterior from the prior, plain or kept at a capacity.
 
-use super::{ForwardPass, Term};
+use super::{ForwardPass, Needs, Term};
 use crate::config::Schedule;
 use burn::tensor::Tensor;
 
-/// `kl`: mean over the batch of KL(q(z, c|x) || p(z) p(c)), summed over the units (Kingma & Welling 2014, eq. 10). Given an
-/// image, continuous and categorical units are independent, so that theirs add up (Dupont 2018, eq. 5).
+/// `kl`: mean over the batch of KL(q(z, c|x) || p(z) p(c)), summed over the units (Kingma & Welling 2014, eq. 10).
+/// Given an image, continuous and categorical units are independent, so that their divergences add up (Dupont 2018, eq.
+/// 5).
 #[derive(Clone, Copy, Debug)]
 pub struct Kl;
 
@@ -14,8 +15,12 @@ impl Term for Kl {
         "kl"
     }
 
+    fn needs(&self) -> Needs {
+        Needs { divergence: true, ..Needs::default() }
+    }
+
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let continuous = forward.divergence.images.clone().mean();
+        let continuous = forward.divergence_of_images().mean();
         forward.kl_of_categorical_units().into_iter().fold(continuous, |sum, unit| sum + unit)
     }
 }
@@ -31,6 +36,10 @@ pub struct KlFromCapacity {
 impl Term for KlFromCapacity {
     fn name(&self) -> &'static str {
         "kl_from_capacity"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { divergence: true, ..Needs::default() }
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {

@@ -15,11 +15,11 @@ pub(super) struct MixtureDensity {
 impl MixtureDensity {
     /// At `points`, `[points, units]`, with the constant `log_weights`, `[points, batch]`.
     ///
-    /// Everything is in logarithms, so that a density that underflows has a finite one.
+    /// Everything is computed in logarithms, so that densities may underflow.
     pub(super) fn at(points: Tensor<2>, posterior: &DiagonalGaussian, log_weights: Tensor<2>) -> Self {
         let ([rows, units], [batch, _]) = (points.dims(), posterior.mean.dims());
         let spread = |tensor: Tensor<2>| tensor.reshape([1, batch, units]);
-        // Differences first: expanded into matrix products, squares would cancel where a variance is small.
+        // Differences first: if expanded into matrix products, squares would cancel where a variance is small.
         let deviation = points.reshape([rows, 1, units]) - spread(posterior.mean.clone());
         let precision = spread(posterior.log_variance.clone().neg().exp());
         let constant = spread(posterior.log_variance.clone() + (2.0 * PI).ln());

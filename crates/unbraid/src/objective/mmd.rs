@@ -12,8 +12,8 @@ use burn::tensor::Tensor;
 /// * `imq`: C / (C + |a - b|^2)
 /// * `rbf`: exp(-|a - b|^2 / C)
 ///
-/// With `per_unit`, it is the sum over the units of the discrepancies of each unit alone, with D = 1: what the code of
-/// Mathieu et al. 2019 computes.
+/// With `per_unit`, it is the sum of the discrepancies of the single units, with D = 1, as in the code of Mathieu et
+/// al. 2019.
 #[derive(Clone, Debug)]
 pub struct Mmd {
     config: MmdConfig,
@@ -25,10 +25,10 @@ impl Mmd {
         Self { config: config.clone() }
     }
 
-    /// Sum over all pairs of rows of `a` and `b`, and over the units if they are taken apart.
+    /// The sum over all pairs of rows of `a` and `b`, and over the units if they are compared separately.
     fn sum(&self, a: &Tensor<2>, b: &Tensor<2>) -> Tensor<1> {
         let ([rows, units], [columns, _]) = (a.dims(), b.dims());
-        // Differences first: |a|^2 + |b|^2 - 2ab would lose the distance of close neighbours far from the origin.
+        // Differences first: |a|^2 + |b|^2 - 2ab would lose precision for close points far from the origin.
         let difference = a.clone().reshape([rows, 1, units]) - b.clone().reshape([1, columns, units]);
         let squares = difference.clone() * difference;
         let (distance, dimensions) =
@@ -48,7 +48,7 @@ impl Mmd {
         total.unwrap_or(distance).sum()
     }
 
-    /// k(a, a), summed over units if they are taken apart: one for each scale.
+    /// k(a, a), summed over units if they are compared separately: one for each scale.
     fn at_no_distance(&self, units: usize) -> f64 {
         let scales = self.config.scales.len() as f64;
         if self.config.per_unit { scales * units as f64 } else { scales }
@@ -65,7 +65,7 @@ impl Term for Mmd {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let (posterior, prior) = (forward.sample.clone(), forward.prior_sample());
+        let (posterior, prior) = (forward.first_sample(), forward.prior_sample());
         let [batch, units] = posterior.dims();
         let count = batch as f64;
         let diagonal = count * self.at_no_distance(units);

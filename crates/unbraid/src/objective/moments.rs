@@ -1,12 +1,12 @@
-//! Mean and covariance of the aggregate posterior, drawn towards those of the prior: Kumar et al. 2018, section 2.2, for
+//! Mean and covariance of the aggregate posterior, matched to those of the prior: Kumar et al. 2018, section 2.2, for
 //! any prior, as a divergence for Mathieu et al. 2019, eq. 7.
 
 use super::covariance::batch_covariance;
 use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
-/// `moments`: |E_q\[z\] - E_p\[z\]|^2 + |Cov_q\[z\] - Cov_p\[z\]|^2, with the sum of squares of all entries, where q(z) is
-/// the mixture of the batch's posteriors.
+/// `moments`: |E_q\[z\] - E_p\[z\]|^2 + |Cov_q\[z\] - Cov_p\[z\]|^2, with the Frobenius norm, where q(z) is the mixture
+/// of the batch's posteriors.
 #[derive(Clone, Copy, Debug)]
 pub struct Moments;
 
@@ -16,8 +16,8 @@ impl Term for Moments {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let mean = forward.posterior.mean.clone().mean_dim(0) - forward.prior.mean();
-        let covariance = batch_covariance(&forward.posterior) - forward.prior.covariance();
+        let mean = forward.diagonal().mean.clone().mean_dim(0) - forward.prior.mean();
+        let covariance = batch_covariance(forward.diagonal()) - forward.prior.covariance();
         (mean.clone() * mean).sum() + (covariance.clone() * covariance).sum()
     }
 }

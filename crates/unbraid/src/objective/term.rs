@@ -6,61 +6,72 @@ use crate::model::{StateTensor, matched};
 use burn::tensor::Tensor;
 use std::fmt::Debug;
 
-/// What a term needs of a step besides posterior and sample, which are always there.
+/// Inputs of a term besides posterior and sample, which are always present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Samples of the prior, as many as there are images in the batch.
     pub prior_sample: bool,
     /// Samples of the posteriors of a second, independent batch.
     pub second_batch: bool,
+    /// The images themselves.
+    pub images: bool,
+    /// The divergence of the posterior from the prior, from all samples if it is estimated.
+    pub divergence: bool,
 }
 
 impl Needs {
-    /// What either needs.
+    /// The union of two sets of needs.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
             prior_sample: self.prior_sample || other.prior_sample,
             second_batch: self.second_batch || other.second_batch,
+            images: self.images || other.images,
+            divergence: self.divergence || other.divergence,
         }
     }
 }
 
-/// One summand of an objective: a number with a name.
+/// One summand of an objective: a named number.
 ///
-/// Most terms are a function of the [`ForwardPass`] alone. Those that remember something or have an adversary of their own
-/// also [`update`](Term::update) once a step.
+/// Most terms are a function of the [`ForwardPass`] alone. Those with state or an adversary also
+/// [`update`](Term::update) once per step.
 pub trait Term: Debug + Send + Sync {
-    /// Its name: `train/<name>` in the metrics.
+    /// Its name, logged as `train/<name>`.
     fn name(&self) -> &'static str;
 
-    /// What has to be there before it is asked for its value.
+    /// The additional inputs that its value needs.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Its value before weighting, a tensor of one number.
+    /// Its value before weighting, a tensor with one number.
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1>;
 
-    /// Names of the numbers that [`update`](Term::update) gives: `train/<name>` in the metrics.
+    /// Whether its value is an estimate of KL(q(z|x) || p(z)), for posteriors that have no density.
+    fn estimates_kl(&self) -> bool {
+        false
+    }
+
+    /// Names of the numbers that [`update`](Term::update) returns, logged as `train/<name>`.
     fn auxiliary_losses(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Updates what the term keeps from step to step. Called once a step, when the gradient of the whole objective is
-    /// known and before the network moves; gives the numbers that [`auxiliary_losses`](Term::auxiliary_losses) names, each a tensor of one
-    /// number.
+    /// Updates the state of the term. Called once per step, after the gradient of the whole objective has been computed
+    /// and before the network is updated. Returns the numbers named by [`auxiliary_losses`](Term::auxiliary_losses),
+    /// each as a tensor with one number.
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
         let _ = forward;
         Vec::new()
     }
 
-    /// What it keeps, for a checkpoint.
+    /// Its state, for a checkpoint.
     fn state(&self) -> Vec<StateTensor> {
         Vec::new()
     }
 
-    /// From a checkpoint.
+    /// Restores its state from a checkpoint.
     ///
     /// # Errors
     /// If it was saved by another term.

@@ -19,7 +19,7 @@ impl Term for MutualInformation {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let conditional = forward.posterior.log_density(forward.sample.clone()).sum_dim(1);
+        let conditional = forward.diagonal().log_density(forward.first_sample()).sum_dim(1);
         (conditional.reshape([forward.batch()]) - forward.aggregate(self.0).joint.clone()).mean()
     }
 }
@@ -49,7 +49,7 @@ impl Term for DimensionWiseKl {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let prior = forward.prior.log_density(forward.sample.clone());
+        let prior = forward.prior.log_density(forward.first_sample());
         (forward.aggregate(self.0).marginals.clone() - prior).mean()
     }
 }

@@ -1,4 +1,4 @@
-//! `anisotropic`: N(0, v_i) for unit i, with variances that are given, come from the data, or are learned.
+//! `anisotropic`: N(0, v_i) for unit i, with variances that are given, derived from the data, or learned.
 
 use super::Divergence;
 use super::family::{PriorFamily, normal_tensor};
@@ -15,22 +15,22 @@ use unbraid_data::random::Position;
 
 /// N(0, diag(v)) with v = total * softmax(l) (Mathieu et al. 2019, section 6.1 and appendix B).
 ///
-/// The softmax keeps the sum of the variances, so that learning them cannot make the KL divergence cheaper for all units
-/// at once. From principal components, l_i is the logarithm of the i-th squared singular value of the centred data, so
-/// that v_i is proportional to the variance along component i.
+/// The softmax keeps the sum of the variances constant, so that learning them cannot reduce the KL divergence of all
+/// units at once. From principal components, l_i is the logarithm of the i-th squared singular value of the centred
+/// data, so that v_i is proportional to the variance along component i.
 #[derive(Clone, Debug)]
 pub(super) struct Anisotropic {
-    /// l, `[units]`. Learned or not, it is saved with the weights: the data may be out of reach when they are used.
+    /// l, `[units]`. Learned or not, it is saved with the weights: the data may not be available when they are used.
     log_variance: Parameter<1>,
     learned: bool,
     /// The sum of the variances.
     total: f64,
 }
 
-/// Images that principal components are computed from. The variance along one is known to 1.4 % from so many.
+/// Images from which principal components are computed. With this many, the variance along one is known to 1.4 %.
 const IMAGES: usize = 10_000;
 
-/// A direction with less than this share of the largest variance is rounding error.
+/// A direction with less than this fraction of the largest variance is rounding error.
 const SMALLEST_SHARE: f64 = 1e-9;
 
 impl Anisotropic {
@@ -45,10 +45,13 @@ impl Anisotropic {
         let variances = match (variances, data) {
             (Variances::Given(numbers), _) => numbers.clone(),
             (Variances::Rule(VarianceRule::PrincipalComponents), Some(data)) => {
-                let found = variances_of(data, units)?;
-                let factor = scale * units as f64 / found.iter().sum::<f64>();
-                found.into_iter().map(|variance| variance * factor).collect()
+                scaled(variances_of(data, units, true)?, scale)
             }
+            (Variances::Rule(VarianceRule::UncentredSingularValues), Some(data)) => {
+                let squares = variances_of(data, VarianceRule::SINGULAR_VALUES, false)?;
+                scaled(squares.into_iter().rev().take(units).collect(), scale)
+            }
+            // Without data the prior is about to get the variances that were saved.
             (Variances::Rule(_), _) => vec![scale; units],
         };
         let logarithms = variances.iter().map(|variance| variance.ln() as f32).collect();
@@ -74,9 +77,15 @@ impl Anisotropic {
     }
 }
 
-/// Variances of the data along its first principal components.
-fn variances_of(data: &dyn DataSet, units: usize) -> Result<Vec<f64>> {
-    let fit = Fit { components: units, images: Some(IMAGES), tolerance: 1e-4 };
+/// The same, with this mean.
+fn scaled(variances: Vec<f64>, mean: f64) -> Vec<f64> {
+    let factor = mean * variances.len() as f64 / variances.iter().sum::<f64>();
+    variances.into_iter().map(|variance| variance * factor).collect()
+}
+
+/// Variances of the data along its first principal components, or squared singular values of data that is not centred.
+fn variances_of(data: &dyn DataSet, units: usize, centred: bool) -> Result<Vec<f64>> {
+    let fit = Fit { components: units, images: Some(IMAGES), tolerance: 1e-4, centred };
     let found = PrincipalComponents::fit(data, fit)?.variances;
     let largest = found.first().copied().unwrap_or(0.0);
     let varied = found.iter().filter(|variance| **variance > SMALLEST_SHARE * largest).count();
@@ -100,6 +109,10 @@ impl PriorFamily for Anisotropic {
 
     fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2> {
         normal_tensor(position, shape, device) * (self.log_variances() * 0.5).exp()
+    }
+
+    fn has_closed_form(&self) -> bool {
+        true
     }
 
     /// KL(N(mu, sigma^2) || N(0, v)) = (mu^2 / v + sigma^2 / v - ln sigma^2 + ln v - 1) / 2 of each unit.

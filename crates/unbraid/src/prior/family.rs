@@ -1,4 +1,4 @@
-//! What every prior can do, and what most do alike.
+//! The interface of all priors, and what most of them share.
 
 use super::Divergence;
 use crate::model::{DiagonalGaussian, NamedParameter, StateTensor, Values};
@@ -8,10 +8,10 @@ use rand_distr::{Distribution, StandardNormal};
 use std::fmt::Debug;
 use unbraid_data::random::{Generator, Position};
 
-/// A family of distributions of the continuous latent units: what a [`Prior`](super::Prior) is made of. The defaults are
-/// those of independent units without a closed form and without parameters.
+/// A family of distributions of the continuous latent units, from which a [`Prior`](super::Prior) is made. The defaults
+/// suit independent units without a closed-form divergence and without parameters.
 ///
-/// A family of your own is plugged in by [`Prior::from_family`](super::Prior::from_family):
+/// A family of your own is used by [`Prior::from_family`](super::Prior::from_family):
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor, TensorData};
@@ -54,7 +54,7 @@ pub trait PriorFamily: Debug + Send + Sync + CloneFamily {
     /// The probability that a unit is at most `x`.
     fn distribution_function(&self, unit: usize, x: f64) -> f64;
 
-    /// Samples of this shape, `[samples, units]`; those of one position are always the same.
+    /// Samples of this shape, `[samples, units]`; the same position always gives the same samples.
     fn sample(&self, position: Position, shape: [usize; 2], device: &Device) -> Tensor<2>;
 
     /// E\[z\], `[1, units]`.
@@ -76,17 +76,22 @@ pub trait PriorFamily: Debug + Send + Sync + CloneFamily {
         Divergence::of_independent(units)
     }
 
-    /// What is trained with the network's weights.
+    /// Whether [`PriorFamily::divergence`] has a closed form and leaves the sample alone.
+    fn has_closed_form(&self) -> bool {
+        false
+    }
+
+    /// The parameters that are trained with the network's weights.
     fn parameters(&self) -> Vec<&dyn NamedParameter> {
         Vec::new()
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
         Vec::new()
     }
 
-    /// What a checkpoint must hold to restore it, by names that start with `prior.`; learned or not.
+    /// The state for a checkpoint, by names that start with `prior.`; learned or not.
     fn state(&self) -> Vec<StateTensor> {
         Vec::new()
     }
@@ -97,7 +102,7 @@ pub trait PriorFamily: Debug + Send + Sync + CloneFamily {
     }
 }
 
-/// Cloning a boxed family. Implemented for every family that is [`Clone`].
+/// Clones a boxed family. Implemented for every family that is [`Clone`].
 pub trait CloneFamily {
     /// A copy in a box.
     fn boxed_clone(&self) -> Box<dyn PriorFamily>;
@@ -111,13 +116,13 @@ impl<F: PriorFamily + Clone + 'static> CloneFamily for F {
 
 impl Clone for Box<dyn PriorFamily> {
     fn clone(&self) -> Self {
-        // Through the reference: the box itself is no family.
+        // Through the reference, since the box itself is not a family.
         (**self).boxed_clone()
     }
 }
 
 impl Divergence {
-    /// Of a prior under which the units are independent.
+    /// The divergence from a prior under which the units are independent.
     pub fn of_independent(units: Tensor<2>) -> Self {
         Self { images: sum_over_units(units.clone()), units }
     }
@@ -150,7 +155,7 @@ pub(super) fn uniform(generator: &mut Generator) -> f64 {
     (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// ln sum exp along a dimension, which stays with length one; the largest summand is taken out first.
+/// ln sum exp along a dimension, which is kept with length one; the maximum is factored out.
 pub(super) fn log_sum_exp<const D: usize>(values: Tensor<D>, dimension: usize) -> Tensor<D> {
     let largest = values.clone().detach().max_dim(dimension);
     (values - largest.clone()).exp().sum_dim(dimension).log() + largest

@@ -16,7 +16,7 @@ pub(super) struct Mixture {
     positions: Vec<Vec<f64>>,
     /// v
     variance: f64,
-    /// w, whose sum is one.
+    /// w, with sum one.
     weights: Vec<f64>,
     /// m as `[1, components, units]`.
     position_tensor: Tensor<3>,
@@ -25,7 +25,7 @@ pub(super) struct Mixture {
 }
 
 impl Mixture {
-    /// Equal weights if there are none.
+    /// With equal weights if there are none.
     pub(super) fn new(positions: &[Vec<f64>], variance: f64, weights: &[f64], device: &Device) -> Self {
         let (components, units) = (positions.len(), positions.first().map_or(0, Vec::len));
         let weights = if weights.is_empty() { vec![1.0; components] } else { weights.to_vec() };
@@ -103,7 +103,7 @@ impl PriorFamily for Mixture {
                 left -= weight;
                 left < 0.0
             });
-            // Rounding may leave a sum of weights just below a number drawn near one.
+            // Rounding may leave the sum of the weights below the number drawn.
             let position = &self.positions[chosen.unwrap_or(self.positions.len() - 1)];
             values.extend(position.iter().map(|place| {
                 let normal: f64 = StandardNormal.sample(&mut generator);

@@ -1,8 +1,7 @@
 //! The prior p(z) of the continuous units: one file for each. Depends on the model and the configuration.
 //!
-//! Every prior has a density, samples, and a divergence from the posterior: in closed form where there is one, else
-//! estimated from the sample that was decoded. Priors with parameters of their own keep them under `prior.*` beside the
-//! network's weights.
+//! Every prior has a density, samples, and a divergence from the posterior: in closed form if there is one, otherwise
+//! estimated from the decoded sample. Priors with parameters keep them under `prior.*` next to the network's weights.
 
 mod anisotropic;
 mod family;
@@ -13,13 +12,17 @@ mod standard_normal;
 mod student_t;
 
 use crate::error::Result;
+use family::sum_over_units;
 pub use family::{CloneFamily, PriorFamily};
 
 use crate::config::PriorConfig;
-use crate::model::{DiagonalGaussian, NamedParameter, StateTensor, matched};
+use crate::model::{
+    ContinuousPosterior, DiagonalGaussian, Draw, Marginals, NamedParameter, StateTensor, matched,
+};
 use anisotropic::Anisotropic;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use mixture::Mixture;
+use ndarray::{ArrayRef, Ix2};
 use sparse::Sparse;
 use standard_normal::StandardNormal;
 use student_t::StudentT;
@@ -32,22 +35,23 @@ pub struct Prior {
     family: Box<dyn PriorFamily>,
     units: usize,
     device: Device,
+    is_standard_normal: bool,
 }
 
 /// KL(q(z|x) || p(z)), exact or estimated from one sample.
 #[derive(Clone, Debug)]
 pub struct Divergence {
-    /// Of each image, over all units together, `[batch]`. This is what objectives are made of.
+    /// For each image, over all units together, `[batch]`. This is what objectives use.
     pub images: Tensor<1>,
-    /// Of each image and unit from the unit's own marginal, KL(q(z_i|x) || p(z_i)), `[batch, units]`. For a prior under
-    /// which the units are independent, the sum over the units is the whole. For a mixture it is not: what is missing is
+    /// For each image and unit, from the unit's own marginal, KL(q(z_i|x) || p(z_i)), `[batch, units]`. If the units
+    /// are independent under the prior, their sum is the whole divergence. For a mixture it is not: the difference is
     /// the information that the units have about each other under the prior.
     pub units: Tensor<2>,
 }
 
 impl Prior {
-    /// The prior of a configuration that was checked, for this many units. Variances from principal components are
-    /// computed from `data`; without it they are equal until [`Prior::set_state`] brings those that were saved.
+    /// The prior of a checked configuration, for this many units. Variances from principal components are computed from
+    /// `data`; without it they are equal until [`Prior::set_state`] restores the saved ones.
     ///
     /// # Errors
     /// If an image cannot be read, or the data has fewer principal components than there are units.
@@ -68,12 +72,18 @@ impl Prior {
             }
             PriorConfig::Sparse { gamma, sigma0, scale } => Box::new(Sparse::new(*gamma, *sigma0, *scale)),
         };
-        Ok(Self::from_family(family, units, device))
+        let is_standard_normal = matches!(config, PriorConfig::StandardNormal {});
+        Ok(Self { is_standard_normal, ..Self::from_family(family, units, device) })
     }
 
     /// A prior of any family, for this many units.
     pub fn from_family(family: Box<dyn PriorFamily>, units: usize, device: &Device) -> Self {
-        Self { family, units, device: device.clone() }
+        Self { family, units, device: device.clone(), is_standard_normal: false }
+    }
+
+    /// Whether it is the standard normal of the configuration.
+    pub fn is_standard_normal(&self) -> bool {
+        self.is_standard_normal
     }
 
     /// Number of units.
@@ -84,6 +94,19 @@ impl Prior {
     /// ln p(z) of each row of `[batch, units]`.
     pub fn log_density(&self, z: Tensor<2>) -> Tensor<1> {
         self.family.log_density(z)
+    }
+
+    /// p(z) of all units together, at each row of `[points, units]`.
+    ///
+    /// # Panics
+    /// If there is not one column for each unit.
+    pub fn densities(&self, points: &ArrayRef<f64, Ix2>) -> Vec<f64> {
+        assert_eq!(points.ncols(), self.units, "one column for each unit");
+        let values: Vec<f32> = points.iter().map(|&value| value as f32).collect();
+        let data = TensorData::new(values, [points.nrows(), points.ncols()]);
+        let logarithms = self.log_density(Tensor::from_data(data, &self.device)).into_data();
+        let logarithms: Vec<f32> = logarithms.try_into_vec().expect("all tensors are in single precision");
+        logarithms.into_iter().map(|value| f64::from(value).exp()).collect()
     }
 
     /// ln p(z_i) of each row and unit, from the marginal of each unit, `[batch, units]`.
@@ -97,8 +120,35 @@ impl Prior {
         self.family.divergence(posterior, sample)
     }
 
-    /// Samples of the prior, `[samples, units]`; those of one position are always the same. Where variances are learned, the
-    /// samples carry their gradient.
+    /// KL(q(z|x) || p(z)) of a posterior of any kind, which `draw` is a sample of; `None` if it has no density.
+    ///
+    /// A Gaussian with correlated units is further from any prior than its marginals are by their total correlation, in
+    /// closed form: KL(q || p) = KL(prod_i q_i || p) + KL(q || prod_i q_i), where the first is linear in ln p. Other
+    /// posteriors are compared at the draw.
+    pub fn divergence_of(&self, posterior: &dyn ContinuousPosterior, draw: &Draw) -> Option<Divergence> {
+        if let Some(Marginals { units, total_correlation }) = posterior.marginals() {
+            let Divergence { images, units } = self.divergence(&units, &draw.value);
+            let images = match total_correlation {
+                None => images,
+                Some(correlation) => images + correlation,
+            };
+            return Some(Divergence { images, units });
+        }
+        let of_posterior = posterior.log_density(draw)?;
+        let value = || draw.value.clone();
+        Some(Divergence {
+            images: sum_over_units(of_posterior.clone()) - self.log_density(value()),
+            units: of_posterior - self.log_density_of_units(value()),
+        })
+    }
+
+    /// Whether its divergence from a Gaussian posterior does not depend on a sample.
+    pub fn has_closed_form(&self) -> bool {
+        self.family.has_closed_form()
+    }
+
+    /// Samples of the prior, `[samples, units]`; the same position always gives the same samples. If variances are
+    /// learned, the samples carry their gradient.
     pub fn sample(&self, position: Position, samples: usize) -> Tensor<2> {
         self.family.sample(position, [samples, self.units], &self.device)
     }
@@ -108,8 +158,8 @@ impl Prior {
         self.family.mean(self.units, &self.device)
     }
 
-    /// Cov\[z\], `[units, units]`; not finite where there is none, which is so for Student-t distributions with up to two
-    /// degrees of freedom.
+    /// Cov\[z\], `[units, units]`; not finite if it does not exist, as for Student-t distributions with two degrees of
+    /// freedom or fewer.
     pub fn covariance(&self) -> Tensor<2> {
         self.family.covariance(self.units, &self.device)
     }
@@ -119,33 +169,32 @@ impl Prior {
         self.family.distribution_function(unit, x)
     }
 
-    /// The value that unit `unit` exceeds with probability 1 - `probability`: the inverse of its distribution function,
-    /// found by bisection to double precision.
+    /// The quantile of unit `unit`: the inverse of its distribution function, found by bisection to double precision.
     ///
     /// # Panics
-    /// Unless `probability` lies between 0 and 1, both excluded.
+    /// Unless `probability` is strictly between 0 and 1.
     pub fn quantile(&self, unit: usize, probability: f64) -> f64 {
         assert!(probability > 0.0 && probability < 1.0, "a quantile of probability {probability}");
         special::inverse(|x| self.distribution_function(unit, x), probability)
     }
 
-    /// What is trained with the weights; nothing for most priors.
+    /// The parameters that are trained with the weights; none for most priors.
     pub fn parameters(&self) -> Vec<&dyn NamedParameter> {
         self.family.parameters()
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn parameters_mut(&mut self) -> Vec<&mut dyn NamedParameter> {
         self.family.parameters_mut()
     }
 
-    /// What its configuration does not say, by names that start with `prior.`: the logarithms of an anisotropic prior's
-    /// variances, learned or not. Nothing for most priors.
+    /// The state that its configuration does not determine, by names that start with `prior.`: the logarithms of an
+    /// anisotropic prior's variances, learned or not. Empty for most priors.
     pub fn state(&self) -> Vec<StateTensor> {
         self.family.state()
     }
 
-    /// Takes its own part out of a state dict and gives back the rest, which is the network's.
+    /// Restores its own part of a state dict and returns the rest, which is the network's.
     ///
     /// # Errors
     /// If the part is missing, or belongs to another prior; the prior is then unchanged.

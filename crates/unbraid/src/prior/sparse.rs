@@ -12,7 +12,7 @@ use unbraid_data::random::Position;
 /// The paper prints sigma0 as 0.05 (appendix B) and sigma0^2 as 0.05 (section 6.3); its public code has the former.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sparse {
-    /// Probability and standard deviation of being off, and of being on.
+    /// Probability and standard deviation of the off state and of the on state.
     states: [(f64, f64); 2],
 }
 
@@ -23,11 +23,11 @@ impl Sparse {
 }
 
 impl PriorFamily for Sparse {
-    /// The logarithm of the mixture above, of each unit.
+    /// The logarithm of the mixture above, for each unit.
     fn log_density_of_units(&self, z: Tensor<2>) -> Tensor<2> {
         let [batch, units] = z.dims();
         let squares = (z.clone() * z).reshape([1, batch, units]);
-        // A state that never occurs has no logarithm.
+        // A state of probability zero has no logarithm.
         let occurring = self.states.iter().filter(|(probability, _)| *probability > 0.0);
         let densities = occurring.map(|(probability, deviation)| {
             let constant = probability.ln() - deviation.ln() - 0.5 * (2.0 * PI).ln();

@@ -9,7 +9,7 @@ pub fn normal_cdf(x: f64) -> f64 {
 
 /// P(T <= x) for Student's t with `nu` degrees of freedom, by the incomplete beta function.
 pub fn student_t_cdf(nu: f64, x: f64) -> f64 {
-    // Both arguments are given, since 1 - w would lose everything for x near 0 or many degrees of freedom.
+    // Both arguments are passed, since 1 - w would lose all precision for x near 0 or many degrees of freedom.
     let square = x * x;
     let (w, rest) = (nu / (nu + square), square / (nu + square));
     let tail = 0.5 * incomplete_beta(0.5 * nu, 0.5, w, rest);
@@ -29,7 +29,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     let log_x = if x < 0.5 { log(x) } else { log1p(-rest) };
     let log_rest = if rest < 0.5 { log(rest) } else { log1p(-x) };
     let front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log_x + b * log_rest);
-    // The fraction converges quickly on this side of the mean only.
+    // The fraction converges quickly only on this side of the mean.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(a, b, x) / a
     } else {
@@ -45,7 +45,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let mut numerator = 1.0;
     let mut denominator = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
     let mut fraction = denominator;
-    // Far more rounds than any of our arguments needs; each adds about a digit.
+    // Far more iterations than any of our arguments needs; each adds about a digit.
     for round in 1..10_000 {
         let m = f64::from(round);
         for coefficient in [
@@ -63,7 +63,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     fraction
 }
 
-/// The `x` at which a distribution function reaches `probability`, by bisection until no double lies between.
+/// The `x` at which a distribution function reaches `probability`, by bisection down to adjacent doubles.
 pub fn inverse(distribution_function: impl Fn(f64) -> f64, probability: f64) -> f64 {
     let (mut low, mut high) = (-1.0, 1.0);
     while distribution_function(low) > probability && low > -f64::MAX / 4.0 {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_inverse_of_the_normal_distribution() {
-        // The quantile of 97.5 % that every table of statistics has.
+        // The 97.5 % quantile, as in every statistical table.
         assert!((inverse(normal_cdf, 0.975) - 1.959_963_984_540_054).abs() < 1e-14);
         assert!(inverse(normal_cdf, 0.5).abs() < 1e-15);
     }

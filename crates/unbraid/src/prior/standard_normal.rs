@@ -30,6 +30,10 @@ impl PriorFamily for StandardNormal {
         normal_tensor(position, shape, device)
     }
 
+    fn has_closed_form(&self) -> bool {
+        true
+    }
+
     /// In closed form: [`DiagonalGaussian::divergence_from_standard_normal`].
     fn divergence(&self, posterior: &DiagonalGaussian, _sample: &Tensor<2>) -> Divergence {
         Divergence::of_independent(posterior.divergence_from_standard_normal())

@@ -1,4 +1,4 @@
-//! `student-t`: independent Student-t distributions, whose heavy tails prefer the axes to their rotations.
+//! `student-t`: independent Student-t distributions, whose heavy tails favour axis-aligned representations.
 
 use super::family::{PriorFamily, drawn};
 use super::special::{student_t_cdf, student_t_log_constant};
@@ -29,7 +29,7 @@ impl PriorFamily for StudentT {
         student_t_cdf(self.degrees_of_freedom, x)
     }
 
-    /// nu / (nu - 2) for each unit; there is none for nu up to 2.
+    /// nu / (nu - 2) for each unit; it does not exist for nu <= 2.
     fn covariance(&self, units: usize, device: &Device) -> Tensor<2> {
         Tensor::eye(units, device) * (self.degrees_of_freedom / (self.degrees_of_freedom - 2.0))
     }

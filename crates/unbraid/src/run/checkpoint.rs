@@ -1,10 +1,11 @@
-//! Checkpoints: the weights for anybody, and beside them what a resumed run needs.
+//! Checkpoints: the weights, in a file that anyone can read, and the state that a resumed run needs.
 //!
-//! `last.safetensors` holds the weights and says after which step; `optimizer-<step>.safetensors` holds the rest. The
-//! second is written first, under the name of its step, so that whenever the process dies, the `last.safetensors` that is
-//! there has its other half.
+//! `last.safetensors` holds the weights and the number of their step; `optimizer-<step>.safetensors` holds the rest.
+//! The second file is written first, under the name of its step, so that `last.safetensors` always has its counterpart,
+//! even if the process dies in between. `best.safetensors` holds weights only.
 
 use super::paths::RunPaths;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::files::{self, Existing};
 use crate::model::{StateTensor, Values, read_state, write_state};
@@ -14,18 +15,19 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What the weights' file says of itself.
+/// The metadata of the weights file.
 #[derive(Debug, Serialize, Deserialize)]
 struct WeightsNote {
     step: u64,
-    /// Fingerprint of the configuration.
+    /// Fingerprint of the configuration without its length, so that a longer run has the same; earlier versions wrote that
+    /// of the whole configuration.
     configuration: String,
     /// Height, width and channels of the images.
     images: [usize; 3],
 }
 
-/// How long the growing files were when a checkpoint was written. Rows rather than bytes, since the length of a row
-/// depends on how fast the run was.
+/// The length of the growing files when a checkpoint was written. For the metrics in rows rather than bytes, since the
+/// length of a row depends on the speed of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LogPosition {
     /// Rows of `metrics.jsonl`.
@@ -43,41 +45,32 @@ pub(super) struct Checkpoint {
     pub(super) weights: Vec<StateTensor>,
     /// The trainer's own state.
     pub(super) state: Vec<StateTensor>,
-    /// Where the growing files were.
+    /// The length of the growing files.
     pub(super) position: LogPosition,
 }
 
 /// The newest weights.
 const LAST: &str = "last.safetensors";
+/// Those with the lowest loss on images that are held out.
+const BEST: &str = "best.safetensors";
 
 fn name(kind: &str, step: u64) -> String {
     format!("{kind}-{step:07}.safetensors")
 }
 
-/// Writes a checkpoint; with `snapshot` also under the name of its step, of which the newest `keep` stay.
+/// Writes a checkpoint; with `snapshot` also under the name of its step, of which the newest `keep` are kept.
 ///
 /// # Errors
-/// If a weight is not finite or the files cannot be written; the last checkpoint is then still whole.
+/// If a weight is not finite or the files cannot be written; the last checkpoint is then still complete.
 pub(super) fn save(
     paths: &RunPaths,
     trainer: &Trainer<'_>,
-    fingerprint: &str,
+    config: &Config,
     position: LogPosition,
     snapshot: Option<usize>,
 ) -> Result {
     let step = trainer.steps_done();
-    let weights = trainer.weights();
-    if let Some(tensor) = weights.iter().find(|tensor| has_strayed(&tensor.values)) {
-        return Err(Error::WeightsNotFinite {
-            step,
-            tensor: tensor.name.clone(),
-            checkpoint: last_good(paths),
-        });
-    }
-    let shape = trainer.network().blueprint().image_shape;
-    let images = [shape.height, shape.width, shape.channels];
-    let note = WeightsNote { step, configuration: fingerprint.to_owned(), images };
-    let weights = write_state(&weights, &json(&note))?;
+    let weights = weights_file(paths, trainer, config)?;
     let state = write_state(&trainer.state(), &json(&position))?;
 
     let directory = paths.checkpoints();
@@ -93,8 +86,34 @@ pub(super) fn save(
     Ok(())
 }
 
-/// Removes what the last checkpoint, that of `step`, has made superfluous: what belongs to other weights, and all but the
-/// newest `keep` snapshots. A process that dies between writing and tidying leaves that to the one that goes on.
+/// Writes the weights with the lowest loss so far on images that are held out.
+///
+/// # Errors
+/// As [`save`].
+pub(super) fn save_best(paths: &RunPaths, trainer: &Trainer<'_>, config: &Config) -> Result {
+    let weights = weights_file(paths, trainer, config)?;
+    files::write(&paths.checkpoints().join(BEST), Existing::Replace, |file| file.write_all(&weights))
+}
+
+/// The weights as the content of a file.
+fn weights_file(paths: &RunPaths, trainer: &Trainer<'_>, config: &Config) -> Result<Vec<u8>> {
+    let step = trainer.steps_done();
+    let weights = trainer.weights();
+    if let Some(tensor) = weights.iter().find(|tensor| has_strayed(&tensor.values)) {
+        return Err(Error::WeightsNotFinite {
+            step,
+            tensor: tensor.name.clone(),
+            checkpoint: last_good(paths),
+        });
+    }
+    let shape = trainer.network().blueprint().image_shape;
+    let images = [shape.height, shape.width, shape.channels];
+    let note = WeightsNote { step, configuration: config.fingerprint_of_steps(), images };
+    write_state(&weights, &json(&note))
+}
+
+/// Removes what the last checkpoint, that of `step`, has superseded: files that belong to other weights, and all but
+/// the newest `keep` snapshots. If a process dies before this, the process that resumes the run does it.
 pub(super) fn tidy(paths: &RunPaths, step: u64, keep: usize) {
     let directory = paths.checkpoints();
     let of_others = steps_of(&directory, "optimizer").into_iter().filter(|other| *other != step);
@@ -119,7 +138,7 @@ fn remove(directory: &Path, kind: &str, steps: impl Iterator<Item = u64>) {
     }
 }
 
-/// The steps of which there is a file of a kind, in order.
+/// The steps for which there is a file of a kind, in ascending order.
 fn steps_of(directory: &Path, kind: &str) -> Vec<u64> {
     let prefix = format!("{kind}-");
     let step = |path: PathBuf| {
@@ -144,19 +163,19 @@ pub(super) fn last_good(paths: &RunPaths) -> Option<(PathBuf, u64)> {
 ///
 /// # Errors
 /// If it is damaged, was not written by unbraid, or belongs to another configuration.
-pub(super) fn load(paths: &RunPaths, fingerprint: &str) -> Result<Option<Checkpoint>> {
+pub(super) fn load(paths: &RunPaths, config: &Config) -> Result<Option<Checkpoint>> {
     let path = paths.checkpoints().join(LAST);
     if !path.exists() {
         return Ok(None);
     }
-    let weights = read_weights(&path, fingerprint).map_err(refused)?;
+    let weights = read_weights(&path, config).map_err(refused)?;
     let path = paths.checkpoints().join(name("optimizer", weights.step));
     let (state, position) = read_state(&path).map_err(refused)?;
     let position = parse_note(&path, position.as_deref())?;
     Ok(Some(Checkpoint { step: weights.step, weights: weights.state, state, position }))
 }
 
-/// The weights of a checkpoint, and what they say of themselves.
+/// The weights of a checkpoint, with their metadata.
 #[derive(Debug)]
 pub(super) struct Weights {
     pub(super) step: u64,
@@ -166,9 +185,10 @@ pub(super) struct Weights {
     pub(super) state: Vec<StateTensor>,
 }
 
-/// The file of the last checkpoint, or of one that was kept.
-pub(super) fn find_weights(directory: &Path, step: Option<u64>) -> Result<PathBuf> {
-    let file = step.map_or_else(|| LAST.to_owned(), |step| name("step", step));
+/// The file of a snapshot; without a step, that of the best weights if they are kept, else that of the last ones.
+pub(super) fn find_weights(directory: &Path, step: Option<u64>, keep_best: bool) -> Result<PathBuf> {
+    let newest = if keep_best && directory.join(BEST).is_file() { BEST } else { LAST };
+    let file = step.map_or_else(|| newest.to_owned(), |step| name("step", step));
     let path = directory.join(file);
     if path.is_file() {
         return Ok(path);
@@ -180,13 +200,42 @@ pub(super) fn find_weights(directory: &Path, step: Option<u64>) -> Result<PathBu
 ///
 /// # Errors
 /// If the file is damaged, was not written by unbraid, or belongs to another configuration.
-pub(super) fn read_weights(path: &Path, fingerprint: &str) -> Result<Weights> {
+pub(super) fn read_weights(path: &Path, config: &Config) -> Result<Weights> {
     let (state, note) = read_state(path)?;
     let note: WeightsNote = parse_note(path, note.as_deref())?;
-    if note.configuration != fingerprint {
+    if ![config.fingerprint_of_steps(), config.fingerprint()].contains(&note.configuration) {
         return Err(Error::CheckpointOfOtherConfig { path: path.to_owned() });
     }
     Ok(Weights { step: note.step, images: note.images, state })
+}
+
+/// Lets the weights of a run that is to be extended say that they belong to it whatever its length. Those of this version do
+/// so already. Every file is replaced as a whole and belongs to both configurations, so that the process may die anywhere.
+///
+/// # Errors
+/// If a file is damaged, belongs to another configuration, or cannot be written.
+pub(super) fn forget_length(paths: &RunPaths, config: &Config) -> Result {
+    let directory = paths.checkpoints();
+    let kept = steps_of(&directory, "step").into_iter().map(|step| name("step", step));
+    for file in kept.chain([LAST, BEST].map(str::to_owned)) {
+        let path = directory.join(file);
+        if !path.exists() {
+            continue;
+        }
+        let (state, note) = read_state(&path)?;
+        let mut note: WeightsNote = parse_note(&path, note.as_deref())?;
+        let label = config.fingerprint_of_steps();
+        if note.configuration == label {
+            continue;
+        }
+        if note.configuration != config.fingerprint() {
+            return Err(Error::CheckpointOfOtherConfig { path });
+        }
+        note.configuration = label;
+        let bytes = write_state(&state, &json(&note))?;
+        files::write(&path, Existing::Replace, |file| file.write_all(&bytes))?;
+    }
+    Ok(())
 }
 
 fn parse_note<'a, T: Deserialize<'a>>(path: &Path, note: Option<&'a str>) -> Result<T> {

@@ -1,4 +1,4 @@
-//! Wall-clock time for people to read.
+//! Wall-clock time in readable form.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ pub fn timestamp() -> String {
     format_utc(now() as u64)
 }
 
-/// Days are turned into a date with Howard Hinnant's `civil_from_days`, in years that begin in March.
+/// Days are converted to a date by Howard Hinnant's `civil_from_days`, with years that begin in March.
 fn format_utc(seconds: u64) -> String {
     let (days, time) = (seconds / 86_400, seconds % 86_400);
     let days = days + 719_468;
@@ -27,7 +27,7 @@ fn format_utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The seconds since 1970 of a text that [`timestamp`] wrote; `None` of any other.
+/// The seconds since 1970 of a text written by [`timestamp`]; `None` for any other.
 pub(super) fn parse_utc(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let parts = |text: &str, separator: char| -> Option<[u64; 3]> {
@@ -38,7 +38,7 @@ pub(super) fn parse_utc(text: &str) -> Option<u64> {
     if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // The same years that begin in March.
+    // Years that begin in March, as above.
     let year = year - u64::from(month <= 2);
     let (era, year_of_era) = (year / 400, year % 400);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

@@ -1,11 +1,12 @@
 //! The data of a trained run, opened again.
 
+use super::locate;
 use super::meta::Meta;
 use super::trained::Run;
 use crate::error::{Error, Result};
 use unbraid_data::DataSet;
-use unbraid_data::OptionValue;
 use unbraid_data::progress::Progress;
+use unbraid_data::{DataSpec, OptionValue};
 
 /// The data that a run was trained on.
 #[derive(Debug)]
@@ -17,12 +18,17 @@ pub struct RunData {
 }
 
 impl Run {
+    /// The data that the run was trained on, where it is now: a run and its data may be moved together.
+    pub fn data_spec(&self) -> DataSpec {
+        locate::located(&self.config().data, self.paths())
+    }
+
     /// Opens the data that the run was trained on.
     ///
     /// # Errors
-    /// If it is not where it was, or has changed since.
+    /// If it has moved or changed since.
     pub fn open_data(&self, progress: &dyn Progress) -> Result<RunData> {
-        let data = unbraid_data::open(&self.config().data, progress)?;
+        let data = unbraid_data::open(&self.data_spec(), progress)?;
         let sha256 = data.fingerprint()?;
         match Meta::read(&self.paths().meta()) {
             Some(meta) if meta.data_sha256 != sha256 => Err(Error::DataChanged {
@@ -34,20 +40,32 @@ impl Run {
         }
     }
 
-    /// Opens the test part of the data of a run that was trained on the other part. `sha256` is the hash of the data that
-    /// the run was trained on: some data sets are all of their images unless told otherwise, others their training part.
+    /// Opens the test split of the data of a run that was trained on the training split. `sha256` is the hash of the
+    /// data that the run was trained on: by default, some data sets are all of their images, others their training
+    /// split.
     ///
     /// # Errors
-    /// If the run was trained on other images than those of the training part.
+    /// If the run was trained on other images than the training split.
     pub fn open_test_split(&self, sha256: &str, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
-        let part = |name: &str| {
-            let mut spec = self.config().data.clone();
-            spec.options.insert("split".to_owned(), OptionValue::Text(name.to_owned()));
-            unbraid_data::open(&spec, progress)
-        };
-        if part("train")?.fingerprint()? != sha256 {
-            return Err(Error::NoTestSplit { path: self.path().to_owned() });
-        }
-        Ok(part("test")?)
+        let found = test_part(&self.data_spec(), sha256, progress)?;
+        found.ok_or_else(|| Error::NoTestSplit { path: self.path().to_owned() })
     }
+}
+
+/// The test part of the data whose hash is `sha256`; `None` if that is not the training part.
+pub(super) fn test_part(
+    data: &DataSpec,
+    sha256: &str,
+    progress: &dyn Progress,
+) -> Result<Option<Box<dyn DataSet>>> {
+    let part = |name: &str| {
+        let mut spec = data.clone();
+        spec.options.insert("split".to_owned(), OptionValue::Text(name.to_owned()));
+        unbraid_data::open(&spec, progress)
+    };
+    let says_train = data.options.get("split") == Some(&OptionValue::Text("train".to_owned()));
+    if !says_train && part("train")?.fingerprint()? != sha256 {
+        return Ok(None);
+    }
+    Ok(Some(part("test")?))
 }

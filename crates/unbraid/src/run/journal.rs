@@ -1,4 +1,4 @@
-//! The record of a run on disk.
+//! The record of a run on disk, written while it trains.
 
 use super::checkpoint::{self, LogPosition};
 use super::clock;
@@ -16,7 +16,7 @@ use crate::observer::Observer;
 use crate::train::{Journal, Row, Trainer};
 use std::time::{Duration, Instant};
 
-/// How often `status.json` shows that the run is alive.
+/// The interval at which `status.json` is updated as a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Writes the files of a run while it trains.
@@ -24,16 +24,14 @@ pub(super) struct FileJournal<'a> {
     paths: &'a RunPaths,
     observer: &'a dyn Observer,
     stop: &'a dyn StopSignal,
-    fingerprint: String,
-    batch_size: usize,
-    keep: usize,
+    config: &'a Config,
     step: u64,
     steps: u64,
     metrics: GrowingFile,
     rows: u64,
     events: GrowingFile,
     log: GrowingFile,
-    /// Since when, and how many steps, for the rate of the row in progress.
+    /// Start time and number of steps of the row in progress, for its rate.
     timed: (Instant, u64),
     heartbeat: Instant,
     last_row: Option<Row>,
@@ -49,13 +47,13 @@ impl std::fmt::Debug for FileJournal<'_> {
 }
 
 impl<'a> FileJournal<'a> {
-    /// Opens the files of a run that has done `step` of `steps`, cut back to `position`.
+    /// Opens the files of a run that has done `step` of `steps` steps, truncated to `position`.
     ///
     /// # Errors
-    /// If one cannot be opened, or is shorter than it was.
+    /// If one cannot be opened, or is shorter than `position`.
     pub(super) fn open(
         paths: &'a RunPaths,
-        config: &Config,
+        config: &'a Config,
         (step, steps): (u64, u64),
         position: LogPosition,
         observer: &'a dyn Observer,
@@ -71,9 +69,7 @@ impl<'a> FileJournal<'a> {
             paths,
             observer,
             stop,
-            fingerprint: config.fingerprint(),
-            batch_size: config.training.batch_size,
-            keep: config.training.keep_checkpoints,
+            config,
             step,
             steps,
             metrics: GrowingFile::open(&paths.metrics(), Keep::Lines(position.rows))?,
@@ -94,12 +90,15 @@ impl<'a> FileJournal<'a> {
         self.last_row.as_ref()
     }
 
-    /// Everything is done.
+    /// Records that all steps are done.
     ///
     /// # Errors
-    /// If that cannot be written.
+    /// If this cannot be written.
     pub(super) fn complete(&mut self) -> Result {
         self.observer.training_stopped();
+        // The last row may be younger than the last checkpoint.
+        self.metrics.sync()?;
+        self.events.sync()?;
         self.note("done")?;
         if let Some(meta) = Meta::read(&self.paths.meta()) {
             meta.finished_now().write(&self.paths.meta())?;
@@ -107,7 +106,7 @@ impl<'a> FileJournal<'a> {
         self.write_status(State::Done, None)
     }
 
-    /// Records that training was asked to stop after its checkpoint; gives the error to return.
+    /// Records that training stopped on request after writing a checkpoint; returns the error to report.
     pub(super) fn interrupted(&mut self) -> Error {
         self.observer.training_stopped();
         let signal = self.stop.received().unwrap_or(Signal::Terminate);
@@ -120,7 +119,7 @@ impl<'a> FileJournal<'a> {
         Error::Interrupted { path: self.paths.root().to_owned(), step: self.step, signal }
     }
 
-    /// Records that training failed, and why; gives the error to return.
+    /// Records that training failed, and why; returns the error to report.
     pub(super) fn failed(&mut self, error: Error) -> Error {
         self.observer.training_stopped();
         let error = match error {
@@ -130,7 +129,7 @@ impl<'a> FileJournal<'a> {
             other => other,
         };
         let message = error_chain(&error);
-        // What cannot be recorded is at least returned.
+        // If it cannot be recorded, it is at least returned.
         let _ = self.note(&format!("failed: {message}"));
         let _ = self.write_status(State::Failed, Some(&message));
         error
@@ -161,7 +160,8 @@ impl Journal for FileJournal<'_> {
 
     fn row(&mut self, row: &Row) -> Result {
         let (since, steps) = std::mem::replace(&mut self.timed, (Instant::now(), 0));
-        let rate = (steps * self.batch_size as u64) as f64 / since.elapsed().as_secs_f64().max(1e-9);
+        let rate =
+            (steps * self.config.training.batch_size as u64) as f64 / since.elapsed().as_secs_f64().max(1e-9);
         self.metrics.append(metrics::line(row, rate).as_bytes())?;
         self.rows += 1;
         self.events.append(&tensorboard::scalars(row))?;
@@ -171,12 +171,21 @@ impl Journal for FileJournal<'_> {
     }
 
     fn checkpoint(&mut self, trainer: &Trainer<'_>, snapshot: bool) -> Result {
-        // The checkpoint says how long these files are, so that much must be on disk before it is.
+        // The checkpoint records the length of these files, so they must be on disk before it.
         self.metrics.sync()?;
         self.events.sync()?;
         let position = LogPosition { rows: self.rows, events: self.events.length() };
-        checkpoint::save(self.paths, trainer, &self.fingerprint, position, snapshot.then_some(self.keep))?;
+        let keep = self.config.training.keep_checkpoints;
+        checkpoint::save(self.paths, trainer, self.config, position, snapshot.then_some(keep))?;
         self.note(&format!("checkpoint of step {}", trainer.steps_done()))
+    }
+
+    fn best(&mut self, trainer: &Trainer<'_>) -> Result {
+        if !self.config.training.keep_best {
+            return Ok(());
+        }
+        checkpoint::save_best(self.paths, trainer, self.config)?;
+        self.note(&format!("best held-out loss so far at step {}", trainer.steps_done()))
     }
 
     fn should_stop(&self) -> bool {

@@ -1,12 +1,13 @@
-//! Files that only grow: `run.log`, `metrics.jsonl` and the events of TensorBoard.
+//! Append-only files: `run.log`, `metrics.jsonl` and TensorBoard's event file.
 
 use crate::error::{Error, Result};
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use unbraid_data::files::open_own;
 
-/// A file that is appended to, and that a resumed run cuts back to where its checkpoint was.
+/// A file that is appended to, and truncated to the state of the checkpoint when a run is resumed.
 #[derive(Debug)]
 pub(super) struct GrowingFile {
     path: PathBuf,
@@ -14,7 +15,7 @@ pub(super) struct GrowingFile {
     length: u64,
 }
 
-/// What stays of a file that is opened again.
+/// How much of an existing file is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Keep {
     All,
@@ -33,15 +34,9 @@ impl fmt::Display for Keep {
 }
 
 impl GrowingFile {
-    /// Opens or creates the file, and cuts it back to what is to stay.
+    /// Opens or creates the file, and truncates it to what is kept.
     pub(super) fn open(path: &Path, keep: Keep) -> Result<Self> {
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(Error::write(path))?;
+        let mut file = open_own(path).map_err(Error::write(path))?;
         let mut found = Vec::new();
         file.read_to_end(&mut found).map_err(Error::io(path, "read it"))?;
         let length = match keep {
@@ -62,7 +57,7 @@ impl GrowingFile {
         Ok(Self { path: path.to_owned(), file, length })
     }
 
-    /// Appends in one write, so that a reader sees whole lines.
+    /// Appends in one write, so that a reader sees complete lines.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result {
         self.file.write_all(bytes).map_err(Error::write(&self.path))?;
         self.length += bytes.len() as u64;
@@ -99,6 +94,18 @@ mod tests {
             file.append(b"!").unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), left, "{keep:?}");
             assert_eq!(file.length(), left.len() as u64);
+        }
+        // A link to a file elsewhere, as a run directory of a stranger may have it.
+        #[cfg(unix)]
+        {
+            let link = directory.path().join("link");
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            let before = std::fs::read(&path).unwrap();
+            let error = GrowingFile::open(&link, Keep::Lines(0)).unwrap_err();
+            let expected =
+                format!("cannot write {}: found a symbolic link, expected a regular file", link.display());
+            assert_eq!(crate::error_chain(&error), expected);
+            assert_eq!(std::fs::read(&path).unwrap(), before);
         }
         for keep in [Keep::Lines(9), Keep::Bytes(99)] {
             assert!(matches!(GrowingFile::open(&path, keep), Err(Error::LogTooShort { .. })));

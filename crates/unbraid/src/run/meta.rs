@@ -1,13 +1,15 @@
-//! `meta.json`: where, when and on what a run was made.
+//! `meta.json`: where, when and on which data a run was trained.
 
 use super::clock;
 use crate::error::Result;
 use crate::files::{self, Existing};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use unbraid_data::files::{LONGEST_TEXT, read_text};
 
-/// Everything worth knowing that does not change the result.
+/// Facts about a run that do not affect its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
     /// Version of unbraid.
@@ -16,19 +18,22 @@ pub struct Meta {
     pub host: String,
     /// The seed, as in the configuration.
     pub seed: u64,
-    /// SHA-256 that names the data.
+    /// SHA-256 that identifies the data.
     pub data_sha256: String,
+    /// The paths of the data relative to the run directory, by their keys: where it is after both were moved together.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data_paths: BTreeMap<String, PathBuf>,
     /// Number of images.
     pub data_images: usize,
     /// Height, width and channels.
     pub image_shape: [usize; 3],
-    /// Number of trained values.
+    /// Number of trained parameters.
     pub parameters: usize,
-    /// Threads at work.
+    /// Number of threads.
     pub threads: usize,
-    /// The device at work.
+    /// The device.
     pub device: String,
-    /// When the run began.
+    /// When the run started.
     pub started: String,
     /// When it was last resumed.
     pub resumed: Option<String>,
@@ -37,13 +42,14 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Of this version on this machine, beginning now; the rest is for the caller to fill in.
+    /// For this version on this machine, starting now; the caller fills in the rest.
     pub fn new(seed: u64) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: host(),
             seed,
             data_sha256: String::new(),
+            data_paths: BTreeMap::new(),
             data_images: 0,
             image_shape: [0; 3],
             parameters: 0,
@@ -55,13 +61,13 @@ impl Meta {
         }
     }
 
-    /// What `path` says; `None` if it is missing or something else.
+    /// Reads the file; `None` if it is missing or invalid.
     pub fn read(path: &Path) -> Option<Self> {
-        serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+        serde_json::from_str(&read_text(path, LONGEST_TEXT).ok()?).ok()
     }
 
-    /// Seconds from the beginning of training to its end; `None` if it has not ended, or was resumed, as nobody knows for
-    /// how long it rested.
+    /// Seconds from the start of training to its end; `None` if it has not ended, or was resumed, since the time in
+    /// between is unknown.
     pub fn seconds(&self) -> Option<f64> {
         let (started, finished) =
             (clock::parse_utc(&self.started)?, clock::parse_utc(self.finished.as_ref()?)?);
@@ -95,7 +101,7 @@ impl Meta {
     }
 }
 
-/// The name of this machine, as far as a file or the environment tells.
+/// The name of this machine, as far as a file or the environment has it.
 pub fn host() -> String {
     ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()

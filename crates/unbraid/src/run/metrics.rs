@@ -1,14 +1,14 @@
-//! `metrics.jsonl`: how its rows are written, how the last of them is found, and the order of their keys.
+//! `metrics.jsonl`: writing its rows, finding the last one, and the order of their keys.
 
 use crate::train::Row;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use unbraid_data::files::open_regular;
 
-/// One JSON object on one line, keys in a fixed order. Rust prints the shortest decimal that reads back as the same
-/// double, so equal runs are equal bytes.
+/// One JSON object per line, with keys in a fixed order. Rust prints the shortest decimal that parses to the same
+/// double, so equal runs give equal bytes.
 pub(super) fn line(row: &Row, images_per_second: f64) -> String {
     let mut line = format!("{{\"step\":{}", row.step);
     for (key, value) in &row.values {
@@ -26,13 +26,13 @@ fn number(value: f64) -> serde_json::Value {
     serde_json::Value::from(value)
 }
 
-/// The last row of a file: every key with its number, NaN where it is none. `None` if there is no file or no whole row; a
-/// row that is still being written does not count. Only the end of the file is read.
+/// The last row of a file: every key with its number, or NaN if it has none. `None` if there is no file or no complete
+/// row; a row that is still being written does not count. Only the end of the file is read.
 ///
 /// # Errors
-/// If the file cannot be read, or its last row is no JSON object of numbers.
+/// If the file cannot be read, or its last row is not a JSON object of numbers.
 pub fn last_row(path: &Path) -> io::Result<Option<BTreeMap<String, f64>>> {
-    let mut file = match File::open(path) {
+    let mut file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -56,7 +56,7 @@ pub fn last_row(path: &Path) -> io::Result<Option<BTreeMap<String, f64>>> {
     }
 }
 
-/// The last line that ends, and that begins here: after another one's end, or where the file does.
+/// The last complete line, if its beginning is in `bytes`.
 fn last_line(bytes: &[u8], from_the_beginning: bool) -> Option<&[u8]> {
     let is_end = |byte: &u8| *byte == b'\n';
     let line = &bytes[..bytes.iter().rposition(is_end)?];
@@ -66,8 +66,7 @@ fn last_line(bytes: &[u8], from_the_beginning: bool) -> Option<&[u8]> {
     }
 }
 
-/// Where a loss (without `train/`) stands among others: what is minimised first, then its parts, then schedules, then
-/// units by number.
+/// The sort key of a loss (without `train/`): the total first, then its parts, then schedules, then units by number.
 pub fn loss_rank(key: &str) -> (usize, usize, String) {
     let place = ["loss", "reconstruction", "kl"].iter().position(|first| *first == key);
     let group = match place {
@@ -79,7 +78,7 @@ pub fn loss_rank(key: &str) -> (usize, usize, String) {
     (group, number, key.to_owned())
 }
 
-/// The unit that a loss is about: `kl_unit/3` is `3`, `kl_categorical/0` is `c0`.
+/// The unit that a loss belongs to: `3` for `kl_unit/3`, `c0` for `kl_categorical/0`.
 pub fn unit_of_loss(key: &str) -> Option<String> {
     let categorical = key.strip_prefix("kl_categorical/").map(|unit| format!("c{unit}"));
     key.strip_prefix("kl_unit/").map(str::to_owned).or(categorical)
@@ -116,7 +115,7 @@ mod tests {
             let found = last_row(&path).unwrap().map(|row| (row["step"], row["train/loss"]));
             assert_eq!(found, expected, "{text}");
         }
-        // Rows longer than what is read at first, and one that is no number.
+        // Rows longer than the first read, and a value that is not a number.
         let row = |step: u64| {
             let units: String = (0..3000).map(|unit| format!(",\"train/kl_unit/{unit}\":0.5")).collect();
             format!("{{\"step\":{step},\"train/loss\":null{units}}}\n")

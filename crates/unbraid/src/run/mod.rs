@@ -1,13 +1,14 @@
-//! The run directory: everything that a run writes, and how it is opened again. Depends on training and what it rests on.
+//! The run directory: all files that a run writes, and how it is opened again. Depends on training.
 //!
-//! [`Session`] trains, scores and reports a run; [`Run`] is a trained run, to be used.
+//! [`Session`] trains, scores and reports a run; [`Run`] is a trained run, ready for use.
 //!
 //! ```text
 //! config.toml      resolved, repeats the run          status.json    state, step, heartbeat, error
 //! meta.json        version, host, data hash, times    run.log        events with times
 //! metrics.jsonl    one object for each logged step    tensorboard/   the same for TensorBoard
-//! checkpoints/     last.safetensors, step-*.safetensors, and the optimiser's state of the last
+//! checkpoints/     last.safetensors, best.safetensors, step-*.safetensors, and the optimiser's state of the last
 //! scores.json, codes.npz        written by an evaluation
+//! units.toml                    names given to latent units
 //! report.html, figures/         written by a report
 //! ```
 
@@ -17,9 +18,11 @@ mod crc32c;
 mod data;
 mod directory;
 mod journal;
+mod locate;
 mod log;
 mod meta;
 mod metrics;
+mod names;
 mod paths;
 mod prior_range;
 mod session;
@@ -33,6 +36,7 @@ pub use data::RunData;
 pub use directory::{RunDirectory, Start};
 pub use meta::{Meta, host};
 pub use metrics::{last_row, loss_rank, unit_of_loss};
+pub use names::{NameError, UnitNames};
 pub use paths::RunPaths;
 pub use session::{Reporter, Session};
 pub use signal::{NeverStop, Signal, StopSignal};

@@ -1,5 +1,6 @@
-//! The names of the files in a run directory; nothing else spells them out.
+//! The names of the files in a run directory, defined only here.
 
+use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// Where the files of a run are.
@@ -26,7 +27,7 @@ impl RunPaths {
         &self.root
     }
 
-    /// `config.toml`: the resolved configuration, which repeats the run.
+    /// `config.toml`: the resolved configuration, which is enough to repeat the run.
     pub fn config(&self) -> PathBuf {
         self.root.join("config.toml")
     }
@@ -71,6 +72,11 @@ impl RunPaths {
         self.root.join("codes.npz")
     }
 
+    /// `units.toml`: names given to latent units.
+    pub fn units(&self) -> PathBuf {
+        self.root.join("units.toml")
+    }
+
     /// `report.html`: the page of the run.
     pub fn report(&self) -> PathBuf {
         self.root.join("report.html")
@@ -86,22 +92,41 @@ impl RunPaths {
         self.root.join(LOCK)
     }
 
-    /// Whether there is a run here, however far it came.
-    pub fn exists(&self) -> bool {
-        self.config().exists() || self.status().exists()
+    /// `.removing`: there while a run is removed. What is left of it then is no run any more.
+    pub(super) fn removing(&self) -> PathBuf {
+        self.root.join(REMOVING)
     }
 
-    /// The files that a run, its evaluation and its report write.
-    pub(super) fn own_files(&self) -> [PathBuf; 8] {
+    /// Whether there is a run here, finished or not.
+    pub fn exists(&self) -> bool {
+        (self.config().exists() || self.status().exists()) && !self.removing().exists()
+    }
+
+    /// Checks that none of its directories is a symbolic link: what is written into a run stays in it.
+    ///
+    /// # Errors
+    /// [`Error::LinkedDirectory`].
+    pub fn check_links(&self) -> Result {
+        let is_link = |path: &PathBuf| path.is_symlink();
+        match self.own_directories().into_iter().find(is_link) {
+            Some(path) => Err(Error::LinkedDirectory { path }),
+            None => Ok(()),
+        }
+    }
+
+    /// The files that a run, its evaluation and its report write, the configuration last: what is removed in this order
+    /// can be recognised as a run until nothing else is left.
+    pub(super) fn own_files(&self) -> [PathBuf; 9] {
         [
             self.status(),
-            self.config(),
             self.meta(),
             self.metrics(),
             self.log(),
             self.scores(),
             self.codes(),
+            self.units(),
             self.report(),
+            self.config(),
         ]
     }
 
@@ -113,3 +138,5 @@ impl RunPaths {
 
 /// The name of the lock file.
 pub(super) const LOCK: &str = ".lock";
+/// The name of the file that marks a run that is being removed.
+pub(super) const REMOVING: &str = ".removing";

@@ -1,15 +1,16 @@
-//! The prior in numbers: its middle, the range that traversals go over, and its density.
+//! The prior in numbers: its medians, the range of traversals, and its density.
 
 use super::trained::{Run, floats};
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, ArrayRef, Ix2};
 
-/// The share of the prior on either side that a traversal leaves out: that of a standard normal prior below -3, so that its
-/// traversals go from -3 to 3.
+/// The tail probability that a traversal leaves out on either side: that of a standard normal distribution below -3, so
+/// that its traversals go from -3 to 3.
 const TAIL: f64 = 0.001_349_898_031_630_094_6;
 
 impl Run {
-    /// The middle of the prior as a row of latent values: continuous units at their median, categorical ones in class 0.
+    /// The centre of the prior as a row of latent values: continuous units at their median, categorical ones in class
+    /// 0.
     pub fn middle(&self) -> Array2<f32> {
         let mut row = Array2::zeros((1, self.layout().width()));
         for unit in 0..self.units() {
@@ -21,11 +22,11 @@ impl Run {
         row
     }
 
-    /// Where a traversal of a continuous unit begins and ends if nothing else is asked for: quantiles of its prior, which
-    /// for a standard normal one are -3 and 3.
+    /// The default range of a traversal of a continuous unit: quantiles of its prior, -3 and 3 for a standard normal
+    /// one.
     ///
     /// # Panics
-    /// If there is no such unit.
+    /// If the unit does not exist.
     pub fn range_of(&self, unit: usize) -> (f64, f64) {
         (self.prior().quantile(unit, TAIL), self.prior().quantile(unit, 1.0 - TAIL))
     }
@@ -33,7 +34,7 @@ impl Run {
     /// p(z_i) of a continuous unit at some values: the density of its marginal under the prior.
     ///
     /// # Panics
-    /// If there is no such unit.
+    /// If the unit does not exist.
     pub fn prior_densities(&self, unit: usize, values: &[f64]) -> Vec<f64> {
         let units = self.units();
         assert!(unit < units, "unit {unit} of {units}");

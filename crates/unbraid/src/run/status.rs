@@ -1,4 +1,4 @@
-//! `status.json`: how far a run is, for people and for schedulers.
+//! `status.json`: the progress of a run, for people and schedulers.
 
 use super::clock;
 use super::signal::Signal;
@@ -7,6 +7,7 @@ use crate::files::{self, Existing};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::Path;
+use unbraid_data::files::{LONGEST_TEXT, read_text};
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,9 +19,9 @@ pub enum State {
     Running,
     /// All steps are done.
     Done,
-    /// Asked to stop; it can be resumed. `error` says by what.
+    /// Stopped on request; it can be resumed. `error` has the reason.
     Interrupted,
-    /// Stopped by an error, which `error` names.
+    /// Stopped by an error, which is in `error`.
     Failed,
 }
 
@@ -28,7 +29,7 @@ impl State {
     /// All states.
     pub const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Done, Self::Interrupted, Self::Failed];
 
-    /// Its word in the file.
+    /// Its name in the file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -39,23 +40,23 @@ impl State {
         }
     }
 
-    /// The state that a word means.
+    /// The state with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }
 }
 
-/// How the error of an interrupted run begins. Before there was a state for it, it was `failed` with such an error.
+/// The beginning of the error of an interrupted run. Older files have the state `failed` with such an error.
 const INTERRUPTED_BY: &str = "interrupted by ";
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Its state.
     pub state: State,
     /// Steps done.
     pub step: u64,
-    /// Steps in all.
+    /// Total number of steps.
     pub steps: u64,
     /// When this was written, in seconds since 1970 (UTC).
     pub heartbeat: f64,
@@ -66,12 +67,12 @@ pub struct Status {
 }
 
 impl Status {
-    /// Of this process, now.
+    /// For this process, now.
     pub fn now(state: State, step: u64, steps: u64) -> Self {
         Self { state, step, steps, heartbeat: clock::now(), pid: std::process::id(), error: None }
     }
 
-    /// Of a run that this process stopped after a checkpoint.
+    /// For a run that this process stopped after a checkpoint.
     pub(super) fn interrupted(signal: Signal, step: u64, steps: u64) -> Self {
         let error = format!("{INTERRUPTED_BY}{} after step {step}", signal.name());
         Self::now(State::Interrupted, step, steps).with_error(error)
@@ -86,7 +87,7 @@ impl Status {
 
     /// The status in a file; `None` if there is none.
     pub fn read(path: &Path) -> Option<Self> {
-        let status: Self = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+        let status: Self = serde_json::from_str(&read_text(path, LONGEST_TEXT).ok()?).ok()?;
         let was_interrupted = status.state == State::Failed
             && status.error.as_ref().is_some_and(|error| error.starts_with(INTERRUPTED_BY));
         Some(if was_interrupted { Self { state: State::Interrupted, ..status } } else { status })

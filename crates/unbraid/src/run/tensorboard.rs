@@ -7,10 +7,10 @@ use super::clock;
 use super::crc32c::masked;
 use crate::train::Row;
 
-/// The name says what the file is; its host and time stand in `meta.json`.
+/// A fixed name; host and time are in `meta.json`.
 pub(super) const FILE: &str = "events.out.tfevents.0.unbraid";
 
-/// What a file begins with.
+/// The first record of a file.
 pub(super) fn opening() -> Vec<u8> {
     let mut event = Vec::new();
     double(&mut event, 1, clock::now());
@@ -18,7 +18,7 @@ pub(super) fn opening() -> Vec<u8> {
     record(&event)
 }
 
-/// One row of metrics. Its length does not depend on the time, so that a resumed run writes the same file.
+/// One row of metrics. Its length does not depend on the time, so that a resumed run writes a file of the same length.
 pub(super) fn scalars(row: &Row) -> Vec<u8> {
     let mut summary = Vec::new();
     for (tag, value) in &row.values {
@@ -45,7 +45,7 @@ fn record(data: &[u8]) -> Vec<u8> {
     record
 }
 
-/// Seven bits a byte, the lowest first.
+/// Seven bits per byte, the lowest first.
 fn varint(into: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         into.push(value as u8 | 0x80);

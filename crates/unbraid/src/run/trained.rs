@@ -1,12 +1,15 @@
-//! A run opened to be used: its configuration, and network and prior with the weights of one of its checkpoints.
+//! A run opened for use: its configuration, and network and prior with the weights of one of its checkpoints.
 
 use super::checkpoint::{self, Weights};
 use super::directory::read_config;
+use super::names::UnitNames;
 use super::paths::RunPaths;
 use crate::config::Config;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::model::{DiagonalGaussian, Inference, Layout, Network, Posteriors, Unit};
+use crate::model::{
+    Blueprint, DiagonalGaussian, Inference, Layout, Network, Posteriors, StateTensor, Unit, check_shapes,
+};
 use crate::prior::{Prior, PriorFamily};
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Array4, ArrayRef, ArrayView2, ArrayViewMut3, Axis, Ix2, Ix4};
@@ -17,11 +20,11 @@ use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::random::Stream;
 use unbraid_data::{DataSet, ImageShape};
 
-/// A trained model: what maps images to latent units and back.
+/// A trained model, which maps images to latent units and back.
 ///
-/// Work is done on the threads of the current rayon pool, in batches of a size that does not depend on how many images
-/// there are; a result depends on nothing but its own image or latent values. The directory is only read, so that a run
-/// which is still training can be opened too.
+/// Work is done on the threads of the current rayon pool, in batches of a size that does not depend on the number of
+/// images; each result depends only on its own image or latent values. The directory is only read, so that a run can be
+/// opened while it is still training.
 ///
 /// ```no_run
 /// use ndarray::Array4;
@@ -42,47 +45,57 @@ pub struct Run {
     step: u64,
     inference: Inference,
     prior: Prior,
+    names: UnitNames,
 }
+
+/// More values than any image has.
+const LARGEST_IMAGE: usize = 1 << 32;
 
 /// How to open a run.
 #[derive(Debug, Default)]
 pub struct OpenOptions {
-    /// The step whose checkpoint is wanted; the last one if `None`.
+    /// The step of the checkpoint; the last one if `None`, or the best one of a run that keeps it.
     pub step: Option<u64>,
-    /// Where to compute.
+    /// The device to compute on.
     pub device: Device,
-    /// The prior of a run that was trained with one of the caller's own.
+    /// The prior of a run that was trained with the caller's own.
     pub prior: Option<Box<dyn PriorFamily>>,
 }
 
 impl Run {
-    /// Opens a run directory on the CPU with the weights of its last checkpoint, finished or not.
+    /// Opens a run directory on the CPU with the weights of its last checkpoint, finished or not; with `training.keep_best`
+    /// those with the lowest loss on images that are held out.
     ///
     /// # Errors
-    /// If there is no run, or no checkpoint yet, or its weights are not those of the configured model.
+    /// If there is no run or no checkpoint yet, or the weights do not match the configured model.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::default())
     }
 
-    /// Opens a run directory with another checkpoint than the last, on another device than the CPU, or with a prior that
-    /// its configuration does not know.
+    /// Opens a run directory at an earlier checkpoint, on a device other than the CPU, or with a prior that is not part
+    /// of its configuration.
     ///
     /// # Errors
-    /// As [`Run::open`]; if no checkpoint of the step was kept, the message lists those that were.
+    /// As [`Run::open`]; if there is no checkpoint of the step, the message lists those that were kept.
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let paths = RunPaths::new(path.as_ref());
         if !paths.config().is_file() {
-            let found = if paths.root().is_dir() { "no config.toml in it" } else { "no such directory" };
+            let found = match paths.root() {
+                root if root.is_dir() => "no config.toml in it",
+                root if root.exists() => "it is a file",
+                _ => "no such directory",
+            };
             return Err(Error::NotARun { path: paths.root().to_owned(), found });
         }
         let config = read_config(&paths)?;
         let OpenOptions { step, device, prior } = options;
         let device = device.tensor_device();
-        let file = checkpoint::find_weights(&paths.checkpoints(), step)?;
+        let file = checkpoint::find_weights(&paths.checkpoints(), step, config.training.keep_best)?;
         let Weights { step, images: [height, width, channels], state } =
-            checkpoint::read_weights(&file, &config.fingerprint())?;
+            checkpoint::read_weights(&file, &config)?;
         let shape = ImageShape::new(height, width, channels);
         let foreign = |error| Error::Checkpoint { path: file.clone(), source: Box::new(error) };
+        check_weights(&config, shape, &state).map_err(foreign)?;
         let units = config.model.latents.continuous;
         let mut prior = match prior {
             Some(family) => Prior::from_family(family, units, &device),
@@ -91,7 +104,8 @@ impl Run {
         let state = prior.set_state(state).map_err(foreign)?;
         let mut network = Network::new(&config.model, shape, config.seed, &device).map_err(foreign)?;
         network.set_state(state).map_err(foreign)?;
-        Ok(Self { paths, config, step, inference: Inference::new(network), prior })
+        let names = UnitNames::read(&paths.units(), &network.blueprint().layout)?;
+        Ok(Self { paths, config, step, inference: Inference::new(network), prior, names })
     }
 
     /// The run directory.
@@ -109,7 +123,7 @@ impl Run {
         &self.config
     }
 
-    /// Steps of training that the weights have seen.
+    /// Training steps of the weights.
     pub fn step(&self) -> u64 {
         self.step
     }
@@ -129,6 +143,15 @@ impl Run {
         self.layout().categorical()
     }
 
+    /// The names given to its latent units.
+    pub fn names(&self) -> &UnitNames {
+        &self.names
+    }
+
+    pub(super) fn set_names(&mut self, names: UnitNames) {
+        self.names = names;
+    }
+
     /// The network itself.
     pub fn network(&self) -> &Network {
         self.inference.network()
@@ -142,7 +165,7 @@ impl Run {
     /// q(z|x) of images `[images, height, width, channels]` with values from 0 to 1.
     ///
     /// # Errors
-    /// If the images are of another size than those of the run.
+    /// If the images do not have the size of the run's.
     pub fn encode(&self, images: &ArrayRef<f32, Ix4>) -> Result<Posteriors> {
         let (count, height, width, channels) = images.dim();
         self.check_image_shape("images", ImageShape::new(height, width, channels))?;
@@ -155,11 +178,11 @@ impl Run {
         self.inference.encode(count, copy, &Silent)
     }
 
-    /// q(z|x) of some images of a data set, in the order of `indices`. Where images are made with noise, image `i` has
-    /// always that of lane `i` of `noise`.
+    /// q(z|x) of some images of a data set, in the order of `indices`. If the data set adds noise, that of image `i`
+    /// comes from lane `i` of `noise`.
     ///
     /// # Errors
-    /// If the images are of another size than those of the run, or cannot be read.
+    /// If the images do not have the size of the run's, or cannot be read.
     ///
     /// # Panics
     /// If an index is out of range.
@@ -182,8 +205,8 @@ impl Run {
         Ok(posteriors?)
     }
 
-    /// What stands for images in front of the decoder: the means of the continuous units, then for each categorical unit
-    /// its most likely class as a one-hot row.
+    /// The latent values of posteriors as the decoder takes them: the means of the continuous units, then the most
+    /// likely class of each categorical unit as a one-hot row.
     pub fn latents_of(&self, posteriors: &Posteriors) -> Array2<f32> {
         let Posteriors { mean, categories, .. } = posteriors;
         let mut latents = Array2::zeros((mean.nrows(), self.layout().width()));
@@ -196,11 +219,11 @@ impl Run {
         latents
     }
 
-    /// The expected images of latent values `[images, width]`, as `[images, height, width, channels]`. A row has one value
-    /// for each continuous unit and, after those, one for each class of each categorical unit.
+    /// The expected images of latent values `[images, width]`, as `[images, height, width, channels]`. A row has one
+    /// value for each continuous unit, followed by one for each class of each categorical unit.
     ///
     /// # Errors
-    /// If there are not as many columns as that.
+    /// If the number of columns is wrong.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Result<Array4<f32>> {
         let expected = self.layout().width();
         if latents.ncols() != expected {
@@ -210,7 +233,7 @@ impl Run {
         Ok(self.inference.decode(latents))
     }
 
-    /// What the model makes of images: each encoded, and what [`Run::latents_of`] makes of its posterior decoded.
+    /// Reconstructions of images: each is encoded, and the [latent values](Run::latents_of) of its posterior are decoded.
     ///
     /// # Errors
     /// As [`Run::encode`].
@@ -219,25 +242,15 @@ impl Run {
     }
 
     /// KL(q(z_i|x) || p(z_i)) of each unit in nats, mean over the images: continuous units first, then the categorical
-    /// ones. In closed form where there is one; else estimated from one sample of each posterior, drawn with `seed`.
+    /// ones. In closed form if there is one; otherwise estimated from one sample of each posterior, drawn with `seed`. A
+    /// posterior that is not Gaussian is taken for one with the same moments.
     pub fn divergences(&self, posteriors: &Posteriors, seed: u64) -> Vec<f64> {
         let (images, units) = posteriors.mean.dim();
-        let device = self.network().device();
         let mut divergences = vec![0.0; units];
-        if images > 0 && units > 0 {
-            let tensor =
-                |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
-            let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
-            let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
-            let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
-            let posterior = DiagonalGaussian::new(copied(&posteriors.mean), copied(&posteriors.log_variance));
-            let sample = posterior.sample(tensor(noise));
-            let each = floats(self.prior.divergence(&posterior, &sample).units);
-            for row in each.chunks_exact(units) {
-                divergences.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
-            }
-            divergences.iter_mut().for_each(|sum| *sum /= images as f64);
+        for row in self.divergence_of_images(&posteriors.mean, &posteriors.log_variance, seed).rows() {
+            divergences.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
         }
+        divergences.iter_mut().for_each(|sum| *sum /= images.max(1) as f64);
         for (unit, &classes) in self.categorical_units().iter().enumerate() {
             let own =
                 posteriors.probabilities.slice_axis(Axis(1), self.layout().probability_columns(unit).into());
@@ -252,13 +265,36 @@ impl Run {
         divergences
     }
 
-    /// Latent values drawn from the prior, `[count, width]`; row `i` is a function of the seed and `i`. Of a categorical
-    /// unit, each class is as likely as any other.
+    /// KL(q(z_i|x) || p(z_i)) of each image and continuous unit in nats, from means and log-variances `[images, units]` of
+    /// the posteriors; as [`Run::divergences`], without the mean.
+    pub(crate) fn divergence_of_images(
+        &self,
+        means: &Array2<f32>,
+        log_variances: &Array2<f32>,
+        seed: u64,
+    ) -> Array2<f32> {
+        let (images, units) = means.dim();
+        if images == 0 || units == 0 {
+            return Array2::zeros((images, units));
+        }
+        let device = self.network().device();
+        let tensor = |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
+        let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
+        let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
+        let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
+        let posterior = DiagonalGaussian::new(copied(means), copied(log_variances));
+        let sample = posterior.sample(tensor(noise));
+        let each = floats(self.prior.divergence(&posterior, &sample).units);
+        Array2::from_shape_vec((images, units), each).expect("one value for each image and unit")
+    }
+
+    /// Latent values drawn from the prior, `[count, width]`; row `i` depends on the seed and `i` only. The classes of a
+    /// categorical unit are equally likely.
     pub fn draw_latents(&self, count: usize, seed: u64) -> Array2<f32> {
         let units = self.units();
         let mut latents = Array2::zeros((count, self.layout().width()));
         if units > 0 {
-            // The rows of a prior's sample come one after the other, so that a longer one begins with a shorter one.
+            // A prior draws its samples row by row, so that a longer sample begins with a shorter one.
             let sample = self.prior.sample(Stream::new(seed, "samples from the prior").at(0), count);
             let values = floats(sample);
             let sample = ArrayView2::from_shape((count, units), &values).expect("one value for each unit");
@@ -287,7 +323,7 @@ impl Run {
         &self.network().blueprint().layout
     }
 
-    /// Fails unless the run has this unit.
+    /// Checks that the run has this unit.
     ///
     /// # Errors
     /// [`Error::NoSuchUnit`].
@@ -302,7 +338,7 @@ impl Run {
         Err(Error::NoSuchUnit { unit, count, run: self.path().to_owned() })
     }
 
-    /// Fails unless the run has this categorical unit and the unit this class.
+    /// Checks that the run has this categorical unit and the unit this class.
     ///
     /// # Errors
     /// [`Error::NoSuchUnit`] and [`Error::NoSuchClass`].
@@ -312,7 +348,7 @@ impl Run {
         if class < classes { Ok(()) } else { Err(Error::NoSuchClass { unit, class, classes }) }
     }
 
-    /// Fails unless images of this shape fit the run; `subject` says whose images they are.
+    /// Checks that images of this shape fit the run; `subject` says where they come from.
     ///
     /// # Errors
     /// [`Error::ImageShape`].
@@ -323,6 +359,21 @@ impl Run {
         }
         Err(Error::ImageShape { subject: subject.to_owned(), found, expected, run: self.path().to_owned() })
     }
+}
+
+/// Compares what the metadata of a checkpoint and the configuration say with the tensors that are there, before a network of
+/// that size is made.
+fn check_weights(config: &Config, shape: ImageShape, state: &[StateTensor]) -> Result {
+    let sizes = [shape.height, shape.width, shape.channels];
+    let values = sizes.iter().try_fold(1_usize, |values, size| values.checked_mul(*size));
+    if values.is_none_or(|values| values > LARGEST_IMAGE) {
+        return Err(Error::TensorMismatch {
+            tensor: "the images of its metadata".to_owned(),
+            found: format!("{} x {} x {}", shape.height, shape.width, shape.channels),
+            expected: format!("at most {LARGEST_IMAGE} values"),
+        });
+    }
+    check_shapes(&Blueprint::new(&config.model, shape)?.weights(), state)
 }
 
 /// The values of a tensor.

@@ -1,10 +1,10 @@
-//! Which images a step sees.
+//! The images of each step.
 
 use crate::config::TrainingConfig;
 use unbraid_data::random::Stream;
 use unbraid_data::sampling::{Epochs, uniform};
 
-/// The batches of a run: with replacement if it is measured in steps, without if in epochs.
+/// The batches of a run: with replacement if its length is given in steps, without if in epochs.
 #[derive(Debug)]
 pub struct Batches {
     order: Order,
@@ -18,7 +18,7 @@ enum Order {
 }
 
 impl Batches {
-    /// Batches from `images` images.
+    /// Batches from a data set of `images` images.
     pub fn new(config: &TrainingConfig, images: usize, seed: u64) -> Self {
         let stream = Stream::new(seed, "training batches");
         let order = match config.epochs {
@@ -28,7 +28,7 @@ impl Batches {
         Self { order, indices: vec![0; config.batch_size] }
     }
 
-    /// The images of a step, the first of which is 0.
+    /// The images of a step; the first step is 0.
     pub fn at(&mut self, step: u64) -> &[usize] {
         match &mut self.order {
             Order::Epochs(epochs) => epochs.batch(step, &mut self.indices),

@@ -1,13 +1,13 @@
-//! What a step costs on this machine.
+//! The time of a training step on this machine.
 
 use super::Trainer;
 use crate::error::Result;
 use std::time::{Duration, Instant};
 
-/// Steps before the clock starts: allocations, page faults, the processor's frequency.
+/// Steps before the clock starts, to exclude allocations, page faults and frequency changes.
 const WARM_UP: usize = 5;
 
-/// Does some steps that nobody should measure.
+/// Does the warm-up steps, which are not measured.
 ///
 /// # Errors
 /// As [`Trainer::advance`].
@@ -15,7 +15,7 @@ pub fn warm_up(trainer: &mut Trainer<'_>) -> Result {
     (0..WARM_UP).try_for_each(|_| trainer.advance().map(drop))
 }
 
-/// Seconds of one step: the mean over as many as fill `at_least`, and one at the least.
+/// Seconds per step: the mean over as many steps as fit into `at_least`, but at least one.
 ///
 /// # Errors
 /// As [`Trainer::advance`].
@@ -32,8 +32,8 @@ pub fn seconds_per_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result
     }
 }
 
-/// Seconds of the fastest of as many steps as fill `at_least`, and of two at the least: other programs only ever slow one
-/// down.
+/// Seconds of the fastest of as many steps as fit into `at_least`, but at least two. Other programs can only slow a
+/// step down.
 ///
 /// # Errors
 /// As [`Trainer::advance`].

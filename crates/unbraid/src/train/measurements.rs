@@ -1,6 +1,6 @@
-//! The losses between two rows of the log, summed without loss of precision.
+//! Losses averaged between two rows of the log, in full precision.
 
-use crate::config::LatentsConfig;
+use crate::config::{ModelConfig, PosteriorNeed};
 use crate::error::Result;
 use crate::model::{StateTensor, Values};
 use crate::objective::Objective;
@@ -10,7 +10,7 @@ use crate::objective::Objective;
 pub struct Row {
     /// The last of these steps.
     pub step: u64,
-    /// How many they are.
+    /// The number of these steps.
     pub steps: u64,
     /// Each loss by its key, such as `train/kl`.
     pub values: Vec<(String, f64)>,
@@ -23,7 +23,7 @@ impl Row {
     }
 }
 
-/// Sums for the row in progress.
+/// Sums of the row in progress.
 #[derive(Clone, Debug)]
 pub struct Means {
     keys: Vec<String>,
@@ -36,14 +36,20 @@ const SUMS: &str = "means.sums";
 const STEPS: &str = "means.steps";
 
 impl Means {
-    /// Nothing yet. The keys are the loss, the reconstruction, the KL divergence, each term, what terms tell of their
-    /// learning, each scheduled weight or capacity, and the KL divergence of each unit, continuous ones first.
-    pub fn new(objective: &Objective, latents: &LatentsConfig) -> Self {
-        let mut names: Vec<String> = ["loss", "reconstruction", "kl"].map(str::to_owned).into();
+    /// Empty sums. The keys are the loss, the reconstruction, the KL divergence, each term, the auxiliary losses of
+    /// terms, each scheduled weight or capacity, and the KL divergence of each unit, continuous ones first.
+    /// Without a density of the posterior there is no divergence of single units, and that of all of them only if a term
+    /// estimates it.
+    pub fn new(objective: &Objective, model: &ModelConfig) -> Self {
+        let ModelConfig { latents, posterior, .. } = model;
+        let has_density = posterior.provides() >= PosteriorNeed::Density;
+        let mut names: Vec<String> = ["loss", "reconstruction"].map(str::to_owned).into();
+        names.extend((has_density || objective.estimates_kl()).then(|| "kl".to_owned()));
         names.extend(objective.term_names().filter(|name| *name != "kl").map(str::to_owned));
-        names.extend(objective.auxiliary_loss_names().map(str::to_owned));
+        names.extend(objective.auxiliary_loss_names());
         names.extend(objective.schedules(0).map(|(key, _)| format!("schedule/{key}")));
-        names.extend((0..latents.continuous).map(|unit| format!("kl_unit/{unit}")));
+        let units = if has_density { latents.continuous } else { 0 };
+        names.extend((0..units).map(|unit| format!("kl_unit/{unit}")));
         names.extend((0..latents.categorical.len()).map(|unit| format!("kl_categorical/{unit}")));
         let keys: Vec<String> = names.into_iter().map(|name| format!("train/{name}")).collect();
         Self { sums: vec![0.0; keys.len()], keys, steps: 0 }
@@ -52,7 +58,7 @@ impl Means {
     /// Adds the numbers of one step, in the order of the keys.
     ///
     /// # Errors
-    /// The first that is not finite, by name; a part before the sum it spoils. Nothing is added then.
+    /// The first value that is not finite, by name; a part before the sum that it spoils. Nothing is added then.
     pub fn add(&mut self, values: &[f64]) -> Result<(), (String, f64)> {
         debug_assert_eq!(values.len(), self.keys.len(), "one number for each key");
         let named = || self.keys.iter().zip(values);
@@ -69,15 +75,26 @@ impl Means {
         Ok(())
     }
 
-    /// The means so far, of the steps up to `step`; the next row starts at nothing.
+    /// The means so far, of the steps up to `step`; then starts the next row.
     pub fn take(&mut self, step: u64) -> Row {
-        let steps = std::mem::take(&mut self.steps);
-        let sums = std::mem::replace(&mut self.sums, vec![0.0; self.keys.len()]);
-        let values = self.keys.iter().cloned().zip(sums.into_iter().map(|sum| sum / steps.max(1) as f64));
-        Row { step, steps, values: values.collect() }
+        let row = self.row(step);
+        self.steps = 0;
+        self.sums.fill(0.0);
+        row
     }
 
-    /// For a checkpoint.
+    /// The same without starting a new row; `None` right after one.
+    pub fn in_progress(&self, step: u64) -> Option<Row> {
+        (self.steps > 0).then(|| self.row(step))
+    }
+
+    fn row(&self, step: u64) -> Row {
+        let mean = |sum: &f64| sum / self.steps.max(1) as f64;
+        let values = self.keys.iter().cloned().zip(self.sums.iter().map(mean)).collect();
+        Row { step, steps: self.steps, values }
+    }
+
+    /// The state for a checkpoint.
     pub fn state(&self) -> [StateTensor; 2] {
         [
             StateTensor {
@@ -93,10 +110,10 @@ impl Means {
         ]
     }
 
-    /// From a checkpoint, in any order.
+    /// Restores the state from a checkpoint, in any order.
     ///
     /// # Errors
-    /// If anything else is there, or the number of losses differs.
+    /// If there are other tensors, or the number of losses differs.
     pub fn set_state(&mut self, state: Vec<StateTensor>) -> Result {
         let [sums, steps] = crate::model::matched(&self.state(), state)?
             .try_into()
@@ -112,7 +129,7 @@ impl Means {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Initializer, ObjectiveConfig};
+    use crate::config::{Initializer, LatentsConfig, ObjectiveConfig, Samples};
     use crate::objective::Setting;
     use burn::tensor::Device;
 
@@ -120,11 +137,14 @@ mod tests {
         let setting = Setting {
             seed: 0,
             units: 2,
+            pixels: 4,
             initializer: Initializer::Pytorch,
             device: Device::flex().autodiff(),
         };
         let latents = LatentsConfig { continuous: 2, ..LatentsConfig::default() };
-        Means::new(&Objective::new(&ObjectiveConfig::BetaVae { beta: 2.0.into() }, &setting), &latents)
+        let model = ModelConfig { latents, ..ModelConfig::default() };
+        let objective = ObjectiveConfig::BetaVae { beta: 2.0.into(), samples: Samples::default() };
+        Means::new(&Objective::new(&objective, &setting), &model)
     }
 
     #[test]

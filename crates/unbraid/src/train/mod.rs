@@ -1,18 +1,23 @@
-//! Training: one file to read from top to bottom, and its parts. Depends on data, model, prior and objective; what it
-//! reports goes to a [`Journal`], so that it knows nothing of files or terminals.
+//! Training: the loop, to be read from top to bottom, and its parts. Depends on data, model, prior and objective. It
+//! reports to a [`Journal`], and so is independent of files and terminals.
 
 mod batches;
 pub mod cost;
 mod measurements;
+mod memory;
+mod validation;
 
 pub use batches::Batches;
 pub use measurements::{Means, Row};
+pub use memory::check_memory;
 
 use crate::config::{Config, ObjectiveConfig};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::model::principal_components::{Fit, PrincipalComponents, probabilistic_pca};
-use crate::model::{NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
+use crate::model::principal_components::{
+    Fit, PrincipalComponents, independent_components, probabilistic_pca,
+};
+use crate::model::{Draw, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
 use crate::objective::{ForwardPass, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::{Prior, PriorFamily};
@@ -20,17 +25,20 @@ use burn::tensor::{Tensor, TensorData};
 use unbraid_data::DataSet;
 use unbraid_data::random::{Position, Stream};
 use unbraid_data::sampling::uniform;
+use validation::Validation;
 
 /// How training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All steps are done.
     Complete,
+    /// The loss on images that are held out no longer improves; everything is saved.
+    StoppedEarly,
     /// The journal asked to stop; everything is saved.
     Interrupted,
 }
 
-/// Keeps the record of a training: a run directory, or whatever a caller likes.
+/// Keeps the record of training: a run directory, or whatever a caller provides.
 pub trait Journal {
     /// A step is done; called after every one.
     fn step(&mut self, step: u64, loss: f64) -> Result;
@@ -38,14 +46,19 @@ pub trait Journal {
     /// The means since the last row.
     fn row(&mut self, row: &Row) -> Result;
 
-    /// The state to go on from. `snapshot` says whether to keep it beside later ones.
+    /// The state to resume from. `snapshot` says whether to keep it in addition to later ones.
     fn checkpoint(&mut self, trainer: &Trainer<'_>, snapshot: bool) -> Result;
+
+    /// The weights with the lowest loss so far on images that are held out.
+    fn best(&mut self, _trainer: &Trainer<'_>) -> Result {
+        Ok(())
+    }
 
     /// Whether to save and stop.
     fn should_stop(&self) -> bool;
 }
 
-/// Everything that changes during training, and the data it learns from.
+/// The state of training, and the data.
 #[derive(Debug)]
 pub struct Trainer<'a> {
     data: &'a dyn DataSet,
@@ -53,16 +66,19 @@ pub struct Trainer<'a> {
     prior: Prior,
     objective: Objective,
     optimizer: Adam,
-    /// What to fit in one step instead of descending; for `pca`.
+    /// What to fit in one step instead of gradient descent; for `pca` and `ica`.
     closed_form: Option<Fit>,
+    /// Whether the principal components are rotated to independent ones; for `ica`.
+    rotates: bool,
     batches: Batches,
     streams: Streams,
     temperature: f64,
     means: Means,
+    validation: Option<Validation<'a>>,
     step: u64,
 }
 
-/// What replaces the parts that a configuration describes.
+/// Replacements of parts that a configuration describes.
 #[derive(Debug, Default)]
 pub struct Parts {
     /// The objective; [`Objective::from_terms`] makes one from any terms.
@@ -71,7 +87,7 @@ pub struct Parts {
     pub prior: Option<Box<dyn PriorFamily>>,
 }
 
-/// Where the random numbers of a step come from, besides the order of the images.
+/// The random streams of a step, other than the order of the images.
 #[derive(Clone, Copy, Debug)]
 struct Streams {
     posterior: NoiseSource,
@@ -96,11 +112,11 @@ impl Streams {
 }
 
 fn closed_form(config: &Config) -> Option<Fit> {
-    let ObjectiveConfig::Pca { images } = config.objective else { return None };
-    Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7 })
+    let images = config.objective.closed_form()?;
+    Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7, centred: true })
 }
 
-/// Trains until `steps` steps are done, from wherever the trainer is.
+/// Trains until `steps` steps are done, from the trainer's current step.
 ///
 /// # Errors
 /// If a loss is not finite, an image cannot be read, or the journal cannot be written.
@@ -111,16 +127,20 @@ pub fn train(
     journal: &mut dyn Journal,
 ) -> Result<Ending> {
     let training = &config.training;
-    while trainer.step < steps {
+    while trainer.step < steps && !trainer.has_stopped_early() {
         let loss = trainer.advance()?;
         let step = trainer.step;
         journal.step(step, loss)?;
 
-        let last = step == steps;
-        if last || step.is_multiple_of(training.log_every) {
-            let row = trainer.means.take(step);
+        if step.is_multiple_of(training.log_every) {
+            let mut row = trainer.means.take(step);
+            let is_best = trainer.validate(&mut row)?;
             journal.row(&row)?;
+            if is_best {
+                journal.best(trainer)?;
+            }
         }
+        let last = step == steps || trainer.has_stopped_early();
         let snapshot = step.is_multiple_of(training.checkpoint_every);
         let stop = !last && journal.should_stop();
         if last || snapshot || stop {
@@ -130,23 +150,29 @@ pub fn train(
             return Ok(Ending::Interrupted);
         }
     }
-    Ok(Ending::Complete)
+    // A last row of fewer steps than the others. It is not in the checkpoint, so that a run that is extended completes it
+    // like one that was planned to be longer.
+    if let Some(row) = trainer.means.in_progress(trainer.step) {
+        journal.row(&row)?;
+    }
+    Ok(if trainer.has_stopped_early() { Ending::StoppedEarly } else { Ending::Complete })
 }
 
 impl<'a> Trainer<'a> {
     /// A trainer before its first step.
     ///
     /// # Errors
-    /// If the architecture cannot take the images of the data, or the prior cannot be made from them.
+    /// If the architecture does not fit the images of the data, or the prior cannot be computed from them.
     pub fn new(config: &Config, data: &'a dyn DataSet, device: &Device) -> Result<Self> {
         Self::with_parts(config, data, device, Parts::default())
     }
 
-    /// As [`Trainer::new`], with an objective or a prior of the caller's own in place of the configured one.
+    /// As [`Trainer::new`], with the caller's own objective or prior instead of the configured one.
     ///
     /// # Errors
     /// As [`Trainer::new`].
     pub fn with_parts(config: &Config, data: &'a dyn DataSet, device: &Device, parts: Parts) -> Result<Self> {
+        check_memory(config, data.shape())?;
         let device = device.tensor_device().autodiff();
         let network = Network::new(&config.model, data.shape(), config.seed, &device)?;
         let units = config.model.latents.continuous;
@@ -155,49 +181,59 @@ impl<'a> Trainer<'a> {
             None => Prior::new(&config.model.prior, units, Some(data), &device)?,
         };
         let initializer = config.model.initializer;
-        let setting = Setting { seed: config.seed, units, initializer, device };
+        let setting =
+            Setting { seed: config.seed, units, pixels: data.shape().values(), initializer, device };
         let is_configured = parts.objective.is_none();
         let objective = parts.objective.unwrap_or_else(|| Objective::new(&config.objective, &setting));
         Ok(Self {
             optimizer: Adam::new(&config.optimizer, &[network.parameters(), prior.parameters()].concat()),
             closed_form: closed_form(config).filter(|_| is_configured),
+            rotates: matches!(config.objective, ObjectiveConfig::Ica { .. }),
             batches: Batches::new(&config.training, data.len(), config.seed),
             streams: Streams::new(config.seed),
             temperature: config.model.latents.temperature_or_default(),
-            means: Means::new(&objective, &config.model.latents),
+            means: Means::new(&objective, &config.model),
             data,
             network,
             prior,
             objective,
+            validation: None,
             step: 0,
         })
     }
 
-    /// One step of gradient descent; gives the loss before it. For `pca`, the one step there is: the fit, and the loss
-    /// after it.
+    /// One step of gradient descent; returns the loss before it. For `pca` and `ica`, the only step is the fit, and the loss is
+    /// the one after it.
     ///
     /// # Errors
-    /// If the loss is not finite, in which case the weights are left as they were, or an image cannot be read.
+    /// If the loss is not finite, in which case the weights are unchanged, or an image cannot be read.
     pub fn advance(&mut self) -> Result<f64> {
-        // Every random number is a function of the seed and the step, so that a resumed run draws the same ones.
+        // Every random number depends on the seed and the step only, so that a resumed run draws the same ones.
         let step = self.step;
         self.fit_at_once()?;
         let indices = self.batches.at(step).to_vec();
-        let images = self.read(&indices, self.streams.pixels.at(step))?;
-        let batch = images.dims()[0];
+        let images = self.read(self.data, &indices, self.streams.pixels.at(step))?;
+        let (batch, rows) = (images.dims()[0], images.clone());
 
         let mut statistics = Vec::new();
         let mut pass = Pass::Training(&mut statistics);
         let posterior = self.network.encode(images.clone(), &mut pass);
-        let (sample, images) = self.draw(&posterior, images);
+        let (sample, images) = self.draw(&posterior, images, (self.streams.posterior, step));
         let outputs = self.network.decode(sample.joined(), &mut pass);
         let reconstruction = self.network.likelihood().negative_log_likelihood(outputs, images);
 
         let place = (step, self.data.len());
         let Posterior { continuous, categorical } = posterior;
-        let mut forward = ForwardPass::new(place, &self.prior, continuous, sample.continuous, reconstruction);
+        let draw = Draw { value: sample.continuous, log_density: sample.log_density };
+        let mut forward = ForwardPass::with_posterior(place, &self.prior, continuous, draw, reconstruction);
         forward.categorical = categorical;
         let needs = self.objective.needs();
+        if needs.images {
+            forward.images = Some(rows.reshape([batch, self.data.shape().values()]));
+        }
+        if needs.divergence {
+            forward.average_divergence();
+        }
         if needs.prior_sample {
             forward.prior_sample = Some(self.prior.sample(self.streams.prior.at(step), batch));
         }
@@ -207,6 +243,8 @@ impl<'a> Trainer<'a> {
         let losses = self.objective.evaluate(&forward);
         let mut gradients = losses.total.backward();
         let auxiliary_losses = self.objective.update(&forward);
+        // Its handles to weights would have them copied when they are updated.
+        drop(forward);
         let loss = self.measure(losses, auxiliary_losses)?;
 
         if self.closed_form.is_none() {
@@ -219,61 +257,71 @@ impl<'a> Trainer<'a> {
         Ok(loss)
     }
 
-    /// Gives the network the weights of an objective that has a closed form.
+    /// Sets the weights of an objective that has a closed form.
     fn fit_at_once(&mut self) -> Result {
         let Some(fit) = self.closed_form else { return Ok(()) };
-        let components = PrincipalComponents::fit(self.data, fit)?;
-        let weights = probabilistic_pca(&components, fit.components, self.data.shape());
+        let shape = self.data.shape();
+        let weights = if self.rotates {
+            independent_components(self.data, fit, shape)?
+        } else {
+            probabilistic_pca(&PrincipalComponents::fit(self.data, fit)?, fit.components, shape)
+        };
         self.network.set_state(weights).expect("the configuration was checked to have a linear network");
         Ok(())
     }
 
-    /// Images by their places in the data, `[batch, height, width, channels]`.
-    fn read(&self, indices: &[usize], noise: Position) -> Result<Tensor<4>> {
-        let shape = self.data.shape();
+    /// Images by index, `[batch, height, width, channels]`.
+    fn read(&self, data: &dyn DataSet, indices: &[usize], noise: Position) -> Result<Tensor<4>> {
+        let shape = data.shape();
         let mut pixels = vec![0.0; indices.len() * shape.values()];
-        self.data.write_batch_parallel(indices, noise, &mut pixels)?;
+        data.write_batch_parallel(indices, noise, &mut pixels)?;
         let dimensions = [indices.len(), shape.height, shape.width, shape.channels];
         Ok(Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device()))
     }
 
-    /// What the objective wants decoded of the posteriors, and the image that belongs to each row of it.
-    fn draw(&self, posterior: &Posterior, images: Tensor<4>) -> (Sample, Tensor<4>) {
+    /// The latent values that the objective decodes, and the target image of each row.
+    fn draw(
+        &self,
+        posterior: &Posterior,
+        images: Tensor<4>,
+        noise: (NoiseSource, u64),
+    ) -> (Sample, Tensor<4>) {
         match self.objective.latent() {
             Latent::Mean => (posterior.mean(), images),
-            Latent::Samples(1) => (self.noisy(posterior, self.streams.posterior), images),
+            Latent::Samples(1) => (self.noisy(posterior, noise), images),
             Latent::Samples(samples) => {
                 let posterior = posterior.repeated(samples);
-                (self.noisy(&posterior, self.streams.posterior), images.repeat_dim(0, samples))
+                (self.noisy(&posterior, noise), images.repeat_dim(0, samples))
             }
         }
     }
 
-    /// One sample of each posterior.
-    fn noisy(&self, posterior: &Posterior, noise: NoiseSource) -> Sample {
-        posterior.sample(noise.at(self.step, posterior), self.temperature)
+    /// One sample of each posterior, with the noise at a position.
+    fn noisy(&self, posterior: &Posterior, (noise, position): (NoiseSource, u64)) -> Sample {
+        posterior.sample(noise.at(position, posterior), self.temperature)
     }
 
     /// Samples of the posteriors of a second batch, drawn with replacement and independently of the first. The network
-    /// is not trained on it: no gradient and no statistics of batch normalisation come from here.
+    /// is not trained on it: it contributes neither gradients nor statistics of batch normalisation.
     fn second_sample(&self, batch: usize) -> Result<Tensor<2>> {
         let mut indices = vec![0; batch];
         uniform(self.data.len(), &mut self.streams.second_batch.at(self.step).generator(), &mut indices);
-        let images = self.read(&indices, self.streams.second_pixels.at(self.step))?;
+        let images = self.read(self.data, &indices, self.streams.second_pixels.at(self.step))?;
         let posterior = self.network.encode(images, &mut Pass::Training(&mut Vec::new()));
-        Ok(self.noisy(&posterior, self.streams.second_posterior).continuous.detach())
+        Ok(self.noisy(&posterior, (self.streams.second_posterior, self.step)).continuous.detach())
     }
 
-    /// Adds the losses to the means of the row in progress; gives the total.
+    /// Adds the losses to the means of the row in progress; returns the total.
     fn measure(&mut self, losses: Losses, auxiliary_losses: Vec<Tensor<1>>) -> Result<f64> {
         let Losses { total, reconstruction, kl, terms, kl_of_units } = losses;
         let terms = self.objective.term_names().zip(terms).filter(|(name, _)| *name != "kl");
-        let mut all = vec![total, reconstruction, kl];
+        let mut all = vec![total, reconstruction];
+        all.extend(kl);
         all.extend(terms.map(|(_, value)| value));
         all.extend(auxiliary_losses);
         let scalars = all.len();
-        all.push(kl_of_units);
-        // One read for all of them: on a device other than the CPU, each would wait for the queue.
+        all.extend(kl_of_units);
+        // A single read for all of them: on a device other than the CPU, each would wait for the queue.
         let values: Vec<f32> =
             Tensor::cat(all, 0).inner().into_data().try_into_vec().expect("losses are in single precision");
         let mut values: Vec<f64> = values.into_iter().map(f64::from).collect();
@@ -286,7 +334,7 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// The model as it is now.
+    /// The model in its current state.
     pub fn network(&self) -> &Network {
         &self.network
     }
@@ -296,7 +344,7 @@ impl<'a> Trainer<'a> {
         &self.prior
     }
 
-    /// All that is trained: the network's parameters, then the prior's.
+    /// All trained parameters: the network's, then the prior's.
     pub fn parameters(&self) -> Vec<&dyn NamedParameter> {
         [self.network.parameters(), self.prior.parameters()].concat()
     }
@@ -311,16 +359,17 @@ impl<'a> Trainer<'a> {
         self.step
     }
 
-    /// What a resumed run needs besides the weights: the optimiser's moments, what terms keep, and the row in
+    /// What a resumed run needs besides the weights: the optimiser's moments, the state of terms, and the row in
     /// progress.
     pub fn state(&self) -> Vec<StateTensor> {
         let mut state = self.optimizer.state(&self.parameters());
         state.extend(self.objective.state());
         state.extend(self.means.state());
+        state.extend(self.validation.iter().flat_map(Validation::state));
         state
     }
 
-    /// Goes back to where `weights` and `state` were saved, after `step` steps.
+    /// Restores the state that was saved as `weights` and `state` after `step` steps.
     ///
     /// # Errors
     /// If they belong to another model or optimiser.
@@ -329,7 +378,10 @@ impl<'a> Trainer<'a> {
         self.network.set_state(rest)?;
         let parameters = [self.network.parameters(), self.prior.parameters()].concat();
         let rest = self.optimizer.set_state(&parameters, state)?;
-        let rest = self.objective.set_state(rest)?;
+        let mut rest = self.objective.set_state(rest)?;
+        if let Some(validation) = &mut self.validation {
+            rest = validation.set_state(rest)?;
+        }
         self.means.set_state(rest)?;
         self.optimizer.set_steps_done(step);
         self.step = step;

@@ -1,7 +1,9 @@
 //! The discriminator: its gradients against differences in double precision, and the total correlation that it learns.
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_distr::{Distribution, StandardNormal};
-use unbraid::config::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, Initializer, PriorConfig};
+use unbraid::config::{
+    DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, Initializer, PriorConfig, Source,
+};
 use unbraid::data::random::Stream;
 use unbraid::model::{DiagonalGaussian, Discriminator, StateTensor};
 use unbraid::objective::{
@@ -9,8 +11,15 @@ use unbraid::objective::{
 };
 use unbraid::prior::Prior;
 
-const SMALL: DiscriminatorConfig =
-    DiscriminatorConfig { layers: 2, width: 64, learning_rate: 2e-3, beta1: 0.5, beta2: 0.9, epsilon: 1e-8 };
+const SMALL: DiscriminatorConfig = DiscriminatorConfig {
+    layers: 2,
+    width: 64,
+    learning_rate: 2e-3,
+    beta1: 0.5,
+    beta2: 0.9,
+    epsilon: 1e-8,
+    leak: 0.2,
+};
 
 fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.inner().into_data().try_into_vec().unwrap()
@@ -22,7 +31,13 @@ fn matrix(rows: &[Vec<f64>], device: &Device) -> Tensor<2> {
 }
 
 fn setting(units: usize) -> Setting {
-    Setting { seed: 3, units, initializer: Initializer::Pytorch, device: Device::flex().autodiff() }
+    Setting {
+        seed: 3,
+        units,
+        pixels: 4,
+        initializer: Initializer::Pytorch,
+        device: Device::flex().autodiff(),
+    }
 }
 
 /// The forward of a batch of samples; posteriors do not matter here.
@@ -35,6 +50,10 @@ fn forward<'a>(step: u64, prior: &'a Prior, sample: Tensor<2>) -> ForwardPass<'a
 
 /// The logits of one row, computed here in double precision from the weights of a checkpoint.
 fn logits(weights: &[StateTensor], row: &[f64]) -> [f64; 2] {
+    logits_with_slope(weights, row, 0.2)
+}
+
+fn logits_with_slope(weights: &[StateTensor], row: &[f64], slope: f64) -> [f64; 2] {
     let tensor = |name: &str| {
         let tensor = weights.iter().find(|tensor| tensor.name == format!("discriminator.{name}")).unwrap();
         tensor.values.as_floats().iter().map(|value| f64::from(*value)).collect::<Vec<_>>()
@@ -44,8 +63,9 @@ fn logits(weights: &[StateTensor], row: &[f64]) -> [f64; 2] {
         let rows = weight.chunks_exact(values.len()).zip(bias);
         rows.map(|(row, bias)| bias + row.iter().zip(values).map(|(w, x)| w * x).sum::<f64>()).collect()
     };
-    let leaky =
-        |values: Vec<f64>| values.into_iter().map(|x| if x < 0.0 { 0.2 * x } else { x }).collect::<Vec<_>>();
+    let leaky = |values: Vec<f64>| {
+        values.into_iter().map(|x| if x < 0.0 { slope * x } else { x }).collect::<Vec<_>>()
+    };
     let last = layer("logits", &leaky(layer("fc2", &leaky(layer("fc1", row)))));
     [last[0], last[1]]
 }
@@ -64,6 +84,34 @@ fn mean(rows: &[Vec<f64>], value: impl Fn(&[f64]) -> f64) -> f64 {
 fn gaussian_rows(count: usize, units: usize, position: u64) -> Vec<Vec<f64>> {
     let mut generator = Stream::new(11, "test").at(position).generator();
     (0..count).map(|_| (0..units).map(|_| StandardNormal.sample(&mut generator)).collect()).collect()
+}
+
+/// The slope of the leaky ReLU is an option; a configuration with the usual one is written as it always was.
+#[test]
+fn the_slope_of_the_leaky_relu_can_be_chosen() {
+    let device = Device::flex();
+    let rows = gaussian_rows(5, 3, 4);
+    for leak in [0.02, 0.2] {
+        let config = DiscriminatorConfig { leak, ..SMALL };
+        let discriminator = Discriminator::new(&config, 3, (Initializer::KaimingNormal, 1), &device);
+        let weights: Vec<StateTensor> = discriminator
+            .parameters()
+            .iter()
+            .map(|parameter| StateTensor::floats(parameter.name(), parameter.shape(), parameter.values()))
+            .collect();
+        let found: Vec<f32> =
+            discriminator.logits(matrix(&rows, &device)).into_data().try_into_vec().unwrap();
+        let expected = rows.iter().flat_map(|row| logits_with_slope(&weights, row, leak));
+        for (found, expected) in found.into_iter().zip(expected) {
+            assert!((f64::from(found) - expected).abs() < 1e-4, "{leak}: {found} {expected}");
+        }
+    }
+    let text = |name: &str| Source::preset(name).resolve().unwrap().to_toml();
+    assert!(text("thesis/factor-vae").contains("leak = 0.02"));
+    assert!(!text("thesis-code/factor-vae").contains("leak"));
+    let error = Source::preset("thesis/factor-vae").set("objective.discriminator.leak=1").resolve();
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("objective.discriminator.leak") && error.contains("from 0 to below 1"), "{error}");
 }
 
 /// Values and slopes of the terms against central differences of the same formula in double precision.
@@ -181,7 +229,10 @@ fn an_adversary_goes_on_from_its_state_to_the_bit() {
     assert_eq!(resumed.state(), whole.state());
     let mut foreign = whole.state();
     foreign.remove(0);
-    assert!(resumed.set_state(foreign).unwrap_err().to_string().contains("discriminator.fc1.weight"));
+    assert_eq!(
+        resumed.set_state(foreign).unwrap_err().to_string(),
+        "weights of another model: discriminator.fc1.weight: found nothing, expected F32 [64, 2]"
+    );
     assert_eq!(resumed.state(), whole.state());
 }
 

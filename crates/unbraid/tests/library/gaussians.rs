@@ -4,7 +4,7 @@ use rand_distr::{Distribution, StandardNormal};
 use unbraid::config::{Estimator, PriorConfig};
 use unbraid::data::random::Stream;
 use unbraid::model::DiagonalGaussian;
-use unbraid::objective::{ForwardPass, Term, TotalCorrelation};
+use unbraid::objective::{ExclusiveKl, ForwardPass, Term, TotalCorrelation};
 use unbraid::prior::Prior;
 
 /// Standard normal numbers.
@@ -63,4 +63,23 @@ impl Correlated {
         let forward = ForwardPass::new((0, images), &prior, posterior, sample, reconstruction);
         TotalCorrelation(estimator).value(&forward)
     }
+}
+
+/// -E ln q(z) by eq. 10 from one batch of posteriors N(mu, noise^2 I) with mu ~ N(0, (1 - noise^2) I), as if of `images`.
+pub(crate) fn entropy_estimate(units: usize, noise: f64, batch: usize, images: usize, place: u64) -> f64 {
+    let device = Device::flex();
+    let shape = [batch, units];
+    let tensor = |lane: u64, scale: f64| {
+        let values = normal((place << 8) + lane, batch * units).into_iter().map(|value| scale as f32 * value);
+        Tensor::<2>::from_data(TensorData::new(values.collect::<Vec<_>>(), shape), &device)
+    };
+    let mean = tensor(1, (1.0 - noise * noise).sqrt());
+    let log_variance = mean.ones_like() * (2.0 * noise.ln());
+    let posterior = DiagonalGaussian::new(mean, log_variance);
+    let sample = posterior.sample(tensor(2, 1.0));
+    let prior = Prior::new(&PriorConfig::StandardNormal {}, units, None, &device).unwrap();
+    let of_prior = f64::from(floats(prior.log_density(sample.clone()).mean())[0]);
+    let forward = ForwardPass::new((0, images), &prior, posterior, sample, Tensor::zeros([batch], &device));
+    // The divergence is minus the entropy minus the mean of ln p(z).
+    -(f64::from(floats(ExclusiveKl(Estimator::Stratified).value(&forward))[0]) + of_prior)
 }

@@ -87,7 +87,7 @@ fn every_architecture_takes_any_mixture_of_units() {
             let mut statistics = Vec::new();
             let mut pass = Pass::Training(&mut statistics);
             let posterior = network.encode(batch.clone(), &mut pass);
-            assert_eq!(posterior.continuous.mean.dims(), [2, continuous]);
+            assert_eq!(posterior.continuous.dims(), [2, continuous]);
             let classes: Vec<usize> = posterior.categorical.iter().map(Categorical::classes).collect();
             assert_eq!(classes, categorical);
 
@@ -117,7 +117,7 @@ fn a_code_is_the_mean_and_the_most_likely_class() {
     let images = Tensor::<4>::ones([1, 16, 16, 1], network.device());
     let posterior = network.encode(images, &mut Pass::Inference);
     let code = floats(posterior.mode().joined());
-    assert_eq!(code[..2], floats(posterior.continuous.mean.clone()));
+    assert_eq!(code[..2], floats(posterior.continuous.moments().mean));
     for (unit, (place, classes)) in [(2, 3), (5, 2)].into_iter().enumerate() {
         let one_hot = &code[place..place + classes];
         let probabilities = floats(posterior.categorical[unit].probabilities());
@@ -138,7 +138,10 @@ fn the_most_likely_entry_of_samples_follows_the_probabilities() {
     let logits = Tensor::<2>::from_floats([probabilities.map(f32::ln)], &device).repeat_dim(0, count);
     let empty = Tensor::zeros([count, 0], &device);
     let continuous = DiagonalGaussian { mean: empty.clone(), log_variance: empty };
-    let posterior = Posterior { continuous, categorical: vec![Categorical::new(logits)] };
+    let posterior = Posterior {
+        continuous: std::sync::Arc::new(continuous),
+        categorical: vec![Categorical::new(logits)],
+    };
     let noise = NoiseSource::new(2, "noise").at(3, &posterior);
     let samples = floats(posterior.sample(noise, 0.67).joined());
     let mut shares = [0.0_f64; 3];

@@ -3,14 +3,18 @@
 
 mod adversarial_training;
 mod adversaries;
+mod composed_objectives;
 mod extensions;
 mod gaussians;
 mod golden;
+mod independent_components;
 mod joint_vae;
 mod latents;
+mod maximum_entropy;
 mod objective_identities;
 mod objective_training;
 mod objectives;
+mod posteriors;
 mod presets;
 mod principal_components;
 mod prior_training;

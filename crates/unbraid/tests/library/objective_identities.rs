@@ -4,12 +4,12 @@ use crate::gaussians::{Correlated, floats, normal};
 use burn::tensor::{Device, Tensor, TensorData};
 use unbraid::config::{
     DivergenceConfig, Estimator, Initializer, Kernel, KlForm, MmdConfig, ObjectiveConfig, PriorConfig,
-    Variances,
+    Samples, Variances,
 };
 use unbraid::model::DiagonalGaussian;
 use unbraid::objective::{
-    Covariance, CovarianceOf, DimensionWiseKl, Entries, ForwardPass, IwaeKl, Losses, Mmd, Moments,
-    MutualInformation, Objective, Setting, Term, TotalCorrelation,
+    Covariance, CovarianceOf, DimensionWiseKl, Entries, ExclusiveKl, ForwardPass, IwaeKl, Losses, Mmd,
+    Moments, MutualInformation, Objective, Setting, Term, TotalCorrelation,
 };
 use unbraid::prior::Prior;
 
@@ -76,7 +76,7 @@ fn forward(prior: &Prior, posterior: DiagonalGaussian, noise: u64) -> ForwardPas
 fn evaluate(config: &ObjectiveConfig, forward: &ForwardPass<'_>) -> Losses {
     Objective::new(
         config,
-        &Setting { seed: 0, units: UNITS, initializer: Initializer::Pytorch, device: device() },
+        &Setting { seed: 0, units: UNITS, pixels: 4, initializer: Initializer::Pytorch, device: device() },
     )
     .evaluate(forward)
 }
@@ -91,7 +91,7 @@ fn assert_near(what: &str, found: f64, expected: f64, tolerance: f64) {
 
 fn beta_tcvae(weights: [f64; 3], estimator: Estimator, kl: KlForm) -> ObjectiveConfig {
     let [alpha, beta, gamma] = weights.map(Into::into);
-    ObjectiveConfig::BetaTcvae { alpha, beta, gamma, estimator, kl }
+    ObjectiveConfig::BetaTcvae { alpha, beta, gamma, estimator, kl, samples: Samples::default() }
 }
 
 const ESTIMATORS: [Estimator; 3] = [Estimator::Mss, Estimator::Mws, Estimator::MssColumns];
@@ -101,7 +101,7 @@ fn the_three_parts_add_up_to_the_estimate_of_the_divergence() {
     for prior in [standard_normal(), anisotropic()] {
         let forward = Parameters::new().forward(&prior, 3);
         let sample = forward.sample.clone();
-        let whole = forward.posterior.log_density(sample.clone()).sum_dim(1).reshape([BATCH])
+        let whole = forward.diagonal().log_density(sample.clone()).sum_dim(1).reshape([BATCH])
             - prior.log_density(sample);
         let whole = number(&whole.mean());
         for estimator in ESTIMATORS {
@@ -117,10 +117,49 @@ fn the_three_parts_add_up_to_the_estimate_of_the_divergence() {
     }
 }
 
+/// KL(q(z) || p(z)) is total correlation plus dimension-wise KL, whatever the estimator; with the weights (b, b + a, b + a)
+/// `beta-tcvae` is `decomposition` with the exclusive KL, but for the sample in its mutual information.
+#[test]
+fn the_exclusive_divergence_is_the_sum_of_two_parts() {
+    let prior = standard_normal();
+    for estimator in [Estimator::Mss, Estimator::Mws, Estimator::MssColumns, Estimator::Stratified] {
+        let forward = Parameters::new().forward(&prior, 3);
+        let sum = number(&TotalCorrelation(estimator).value(&forward))
+            + number(&DimensionWiseKl(estimator).value(&forward));
+        assert_near(
+            &format!("{estimator:?}"),
+            number(&ExclusiveKl(estimator).value(&forward)),
+            sum,
+            2e-5 * sum.abs().max(10.0),
+        );
+        let analytic = beta_tcvae([2.0, 5.0, 5.0], estimator, KlForm::Estimated);
+        let decomposition = ObjectiveConfig::Decomposition {
+            alpha: 3.0.into(),
+            beta: 2.0.into(),
+            divergence: DivergenceConfig::ExclusiveKl { estimator },
+            samples: Samples::default(),
+        };
+        let [left, right] = [&analytic, &decomposition]
+            .map(|config| number(&evaluate(config, &Parameters::new().forward(&prior, 3)).total));
+        // 2 (estimate of KL at the sample - KL in closed form).
+        let sample = forward.sample.clone();
+        let estimated = forward.diagonal().log_density(sample.clone()).sum_dim(1).reshape([BATCH])
+            - prior.log_density(sample);
+        let noise = 2.0 * (number(&estimated.mean()) - number(&forward.divergence_of_images().mean()));
+        assert_near(&format!("{estimator:?}"), left - right, noise, 1e-3);
+    }
+}
+
 #[test]
 fn beta_tcvae_with_weights_of_one_is_the_vae_in_expectation() {
     let prior = standard_normal();
-    let vae = number(&evaluate(&ObjectiveConfig::Vae {}, &Parameters::new().forward(&prior, 3)).total);
+    let vae = number(
+        &evaluate(
+            &ObjectiveConfig::Vae { samples: Samples::default() },
+            &Parameters::new().forward(&prior, 3),
+        )
+        .total,
+    );
     for estimator in ESTIMATORS {
         // With the divergence in closed form, without expectation: the parts have the weight zero.
         let exact = beta_tcvae([1.0; 3], estimator, KlForm::Analytic);
@@ -178,12 +217,16 @@ fn assert_same(left: &ObjectiveConfig, right: &ObjectiveConfig) {
 
 #[test]
 fn objectives_contain_each_other() {
-    let beta_vae = ObjectiveConfig::BetaVae { beta: 3.0.into() };
+    let beta_vae = ObjectiveConfig::BetaVae { beta: 3.0.into(), samples: Samples::default() };
     for divergence in
         [DivergenceConfig::default(), DivergenceConfig::InclusiveKl {}, DivergenceConfig::Moments {}]
     {
-        let decomposition =
-            ObjectiveConfig::Decomposition { alpha: 0.0.into(), beta: 3.0.into(), divergence };
+        let decomposition = ObjectiveConfig::Decomposition {
+            alpha: 0.0.into(),
+            beta: 3.0.into(),
+            divergence,
+            samples: Samples::default(),
+        };
         assert_same(&decomposition, &beta_vae);
     }
     let mmd = MmdConfig::default();
@@ -191,18 +234,26 @@ fn objectives_contain_each_other() {
         alpha: alpha.into(),
         beta: beta.into(),
         divergence: DivergenceConfig::Mmd(mmd.clone()),
+        samples: Samples::default(),
     };
     // 1 - alpha = 0.75 on the divergence, alpha + lambda - 1 = 9.25 on the discrepancy.
-    let info = ObjectiveConfig::InfoVae { alpha: 0.25.into(), lambda: 10.0.into(), mmd: mmd.clone() };
+    let info = ObjectiveConfig::InfoVae {
+        alpha: 0.25.into(),
+        lambda: 10.0.into(),
+        mmd: mmd.clone(),
+        samples: Samples::default(),
+    };
     assert_same(&info, &decomposition(9.25, 0.75));
     let wae = ObjectiveConfig::WaeMmd {
         lambda: 10.0.into(),
         encoder: unbraid::config::Encoder::Gaussian,
         mmd: mmd.clone(),
+        samples: Samples::default(),
     };
     assert_same(&wae, &decomposition(10.0, 0.0));
     // A capacity that is never reached is a constant.
-    let annealed = ObjectiveConfig::AnnealedVae { gamma: 3.0.into(), capacity: 0.0.into() };
+    let annealed =
+        ObjectiveConfig::AnnealedVae { gamma: 3.0.into(), capacity: 0.0.into(), samples: Samples::default() };
     assert_same(&annealed, &beta_vae);
 }
 
@@ -223,7 +274,7 @@ fn rotation() -> Tensor<2> {
 /// decoder can undo a rotation.
 #[test]
 fn the_beta_vae_does_not_see_rotations_and_an_anisotropic_prior_does() {
-    let config = ObjectiveConfig::BetaVae { beta: 4.0.into() };
+    let config = ObjectiveConfig::BetaVae { beta: 4.0.into(), samples: Samples::default() };
     let loss = |prior: &Prior, posterior: &DiagonalGaussian| {
         number(&evaluate(&config, &forward(prior, posterior.clone(), 3)).total)
     };
@@ -338,7 +389,7 @@ fn matched_moments_are_those_of_dip_for_a_standard_normal_prior() {
     let prior = standard_normal();
     let forward = Parameters::new().forward(&prior, 3);
     let part = |entries| number(&Covariance::new(CovarianceOf::Samples, entries, 0.0, UNITS).value(&forward));
-    let mean = floats(forward.posterior.mean.clone().mean_dim(0));
+    let mean = floats(forward.diagonal().mean.clone().mean_dim(0));
     let squares: f64 = mean.iter().map(|value| f64::from(*value).powi(2)).sum();
     let expected = part(Entries::OffDiagonal) + part(Entries::Diagonal) + squares;
     assert_near("moments", number(&Moments.value(&forward)), expected, 1e-5 * expected);

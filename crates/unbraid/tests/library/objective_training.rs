@@ -24,7 +24,7 @@ log_every = 50
 "#;
 
 #[derive(Default)]
-struct Rows(Vec<Row>);
+pub(crate) struct Rows(pub(crate) Vec<Row>);
 
 impl Journal for Rows {
     fn step(&mut self, _: u64, _: f64) -> unbraid::Result {

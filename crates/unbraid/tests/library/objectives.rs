@@ -3,7 +3,8 @@
 use crate::golden::{Batch, assert_close, assert_term, floats, golden, matrix, numbers, rows};
 use burn::tensor::{Device, Tensor, TensorData};
 use unbraid::config::{
-    Estimator, Initializer, LikelihoodConfig, MmdConfig, ObjectiveConfig, Output, PriorConfig, Scale,
+    Estimator, Initializer, LikelihoodConfig, MmdConfig, ObjectiveConfig, Output, PriorConfig, Samples,
+    Scale, Source,
 };
 use unbraid::model::Likelihood;
 use unbraid::objective::{
@@ -17,7 +18,13 @@ fn standard_normal() -> Prior {
 }
 
 fn setting() -> Setting {
-    Setting { seed: 0, units: 4, initializer: Initializer::Pytorch, device: Device::flex().autodiff() }
+    Setting {
+        seed: 0,
+        units: 4,
+        pixels: 4,
+        initializer: Initializer::Pytorch,
+        device: Device::flex().autodiff(),
+    }
 }
 
 #[test]
@@ -26,16 +33,17 @@ fn vae_and_beta_vae_agree_with_double_precision() {
     let prior = standard_normal();
     let term = &golden["terms"]["kl_standard_normal"];
     let kl = term["value"].as_f64().unwrap();
-    for (config, weight) in
-        [(ObjectiveConfig::Vae {}, 1.0), (ObjectiveConfig::BetaVae { beta: 4.0.into() }, 4.0)]
-    {
+    for (config, weight) in [
+        (ObjectiveConfig::Vae { samples: Samples::default() }, 1.0),
+        (ObjectiveConfig::BetaVae { beta: 4.0.into(), samples: Samples::default() }, 4.0),
+    ] {
         let batch = Batch::new(&golden, &Device::flex().autodiff());
         assert_close("sample", &floats(batch.sample.clone()), &numbers(&golden["z"]));
         let losses = Objective::new(&config, &setting()).evaluate(&batch.forward(&golden, &prior));
         assert_close("kl", &floats(losses.terms[0].clone()), &[kl]);
         assert_close("loss", &floats(losses.total.clone()), &[4.0 + weight * kl]);
         let per_unit: Vec<f64> = serde_json::from_value(term["per_unit"].clone()).unwrap();
-        assert_close("kl of each unit", &floats(losses.kl_of_units.clone()), &per_unit);
+        assert_close("kl of each unit", &floats(losses.kl_of_units.clone().unwrap()), &per_unit);
         let slopes =
             |name: &str| -> Vec<f64> { numbers(&term[name]).iter().map(|slope| weight * slope).collect() };
         batch.assert_gradients("loss", &losses.total, &slopes("grad_mean"), &slopes("grad_log_variance"));
@@ -52,7 +60,11 @@ fn the_distance_from_a_capacity_agrees_on_both_sides() {
     let kl = term["value"].as_f64().unwrap();
     for (capacity, sign) in [(1.0, 1.0), (7.5, -1.0)] {
         let batch = Batch::new(&golden, &Device::flex().autodiff());
-        let config = ObjectiveConfig::AnnealedVae { gamma: 1000.0.into(), capacity: capacity.into() };
+        let config = ObjectiveConfig::AnnealedVae {
+            gamma: 1000.0.into(),
+            capacity: capacity.into(),
+            samples: Samples::default(),
+        };
         let losses = Objective::new(&config, &setting()).evaluate(&batch.forward(&golden, &prior));
         assert_close("distance", &floats(losses.terms[0].clone()), &[sign * (kl - capacity)]);
         assert_close("loss", &floats(losses.total.clone()), &[4.0 + 1000.0 * sign * (kl - capacity)]);
@@ -72,6 +84,26 @@ fn the_parts_of_the_divergence_agree_with_double_precision() {
         assert_term(&golden, &key("mutual_information"), &prior, &MutualInformation(estimator), |_| {});
         assert_term(&golden, &key("total_correlation"), &prior, &TotalCorrelation(estimator), |_| {});
         assert_term(&golden, &key("dimension_wise_kl"), &prior, &DimensionWiseKl(estimator), |_| {});
+    }
+}
+
+/// Mushom 2020, section 4.3 and Table 4.1: beta-TCVAE is L_VAE + lambda TC, estimated by minibatch-weighted sampling. The
+/// presets have lambda = 6: loss and gradients from the golden KL divergence and total correlation.
+#[test]
+fn the_beta_tcvae_of_the_thesis_adds_the_total_correlation_to_the_vae() {
+    let golden = golden();
+    let prior = standard_normal();
+    let [kl, tc] = ["kl_standard_normal", "mws_total_correlation"].map(|term| &golden["terms"][term]);
+    let value = |term: &serde_json::Value| term["value"].as_f64().unwrap();
+    for name in ["thesis/beta-tcvae", "thesis-code/beta-tcvae"] {
+        let config = Source::preset(name).resolve().unwrap().objective;
+        let batch = Batch::new(&golden, &Device::flex().autodiff());
+        let losses = Objective::new(&config, &setting()).evaluate(&batch.forward(&golden, &prior));
+        assert_close("loss", &floats(losses.total.clone()), &[4.0 + value(kl) + 6.0 * value(tc)]);
+        let slopes = |key: &str| -> Vec<f64> {
+            numbers(&kl[key]).iter().zip(numbers(&tc[key])).map(|(kl, tc)| kl + 6.0 * tc).collect()
+        };
+        batch.assert_gradients("loss", &losses.total, &slopes("grad_mean"), &slopes("grad_log_variance"));
     }
 }
 

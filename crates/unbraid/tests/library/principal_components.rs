@@ -3,10 +3,11 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use unbraid::Session;
-use unbraid::config::{Config, Source};
+use unbraid::config::{Config, PriorConfig, Source, VarianceRule, Variances};
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
-use unbraid::data::{DataSet, ImageShape};
+use unbraid::data::storage::{ByteImages, Pixels};
+use unbraid::data::{DataSet, Fingerprint, ImageShape, StoredImages};
 use unbraid::evaluate::{LogLikelihood, Sampling};
 use unbraid::model::principal_components::{Fit, PrincipalComponents};
 use unbraid::model::{Network, Pass, StateTensor, Values, read_state};
@@ -73,7 +74,7 @@ fn images(data: &dyn DataSet) -> Tensor<4> {
 #[test]
 fn variances_and_directions_are_those_of_numpys_singular_values() {
     let (data, expected) = (data(), expected());
-    let fit = Fit { components: 3, images: None, tolerance: 1e-12 };
+    let fit = Fit { components: 3, images: None, tolerance: 1e-12, centred: true };
     let found = PrincipalComponents::fit(data.as_ref(), fit).unwrap();
     let variances = numbers(&expected["variances"]);
     assert_close("variances", &found.variances, &variances, 1e-10 * variances[0]);
@@ -86,6 +87,39 @@ fn variances_and_directions_are_those_of_numpys_singular_values() {
     }
 }
 
+/// Thirty images of thirty pixels with one bright pixel each, 240, 232, ..., 8: their matrix is diagonal, so its singular
+/// values are these numbers, if it is not centred. The public code of Mathieu et al. takes the twenty largest in ascending
+/// order, 88 to 240, and of their squares as many as there are units.
+#[test]
+fn the_second_form_of_the_pca_prior_takes_singular_values_of_uncentred_data() {
+    let bright = |i: usize| 240 - 8 * i as u8;
+    let pixels = (0..900).map(|at| if at / 30 == at % 30 { bright(at / 30) } else { 0 }).collect();
+    let pixels = Pixels::Bytes(ByteImages::in_memory(30, pixels));
+    let recipe = Fingerprint::Recipe("one bright pixel each".to_owned());
+    let data = StoredImages::new("bright", ImageShape::new(5, 6, 1), pixels, None, recipe);
+    let fit = Fit { components: 20, images: None, tolerance: 1e-12, centred: false };
+    let found = PrincipalComponents::fit(&data, fit).unwrap();
+    let squares: Vec<f64> = (0..20).map(|i| (f64::from(bright(i)) / 255.0).powi(2) / 30.0).collect();
+    assert_close("squares", &found.variances, &squares, 1e-9);
+    assert!(found.mean.iter().all(|mean| *mean == 0.0));
+
+    let device = Device::flex();
+    for units in [10_usize, 3, 20] {
+        let rule = Variances::Rule(VarianceRule::UncentredSingularValues);
+        let config = PriorConfig::Anisotropic { variances: rule, learned: false, scale: None };
+        let prior = Prior::new(&config, units, Some(&data), &device).unwrap();
+        let ascending: Vec<f64> = (0..units).map(|i| f64::from(88 + 8 * i as u32).powi(2)).collect();
+        let mean = ascending.iter().sum::<f64>() / units as f64;
+        let expected: Vec<f64> = ascending.iter().map(|square| square / mean).collect();
+        let covariance = floats(prior.covariance());
+        let diagonal: Vec<f64> = (0..units).map(|i| covariance[i * (units + 1)]).collect();
+        assert_close("variances", &diagonal, &expected, 1e-5);
+    }
+    let set = |text: &str| Source::preset("mathieu-code/anisotropic").set(text).resolve();
+    let error = set("model.latents.continuous=21").unwrap_err().to_string();
+    assert!(error.contains("model.prior.variances") && error.contains("at most 20 units"), "{error}");
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bits_and_a_part_of_the_images_nearly_the_same() {
     let spec = Source {
@@ -95,7 +129,7 @@ fn any_number_of_threads_gives_the_same_bits_and_a_part_of_the_images_nearly_the
     let data = unbraid::data::open(&spec.resolve().unwrap().data, &Silent).unwrap();
     let fit = |threads: usize, images: Option<usize>| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let fit = Fit { components: 4, images, tolerance: 1e-3 };
+        let fit = Fit { components: 4, images, tolerance: 1e-3, centred: true };
         pool.install(|| PrincipalComponents::fit(data.as_ref(), fit)).unwrap().variances
     };
     let part = fit(1, Some(3000));
@@ -111,7 +145,7 @@ fn any_number_of_threads_gives_the_same_bits_and_a_part_of_the_images_nearly_the
 fn the_run_encodes_and_decodes_as_numpy_does() {
     let (network, _) = trained();
     let (data, expected) = (data(), expected());
-    let posterior = network.encode(images(data.as_ref()), &mut Pass::Inference).continuous;
+    let posterior = network.encode(images(data.as_ref()), &mut Pass::Inference).continuous.moments();
     let codes: Vec<Vec<f64>> = serde_json::from_value(expected["codes"].clone()).unwrap();
     let found = floats(posterior.mean.clone());
     for unit in 0..3 {
@@ -198,18 +232,30 @@ fn what_pca_cannot_be_is_refused() {
             Source { preset: Some("pca".into()), assignments: vec![set.into()], ..Source::default() };
         source.resolve().unwrap_err().to_string()
     };
-    for (set, key) in [
-        ("model.architecture=conv", "model.architecture"),
-        ("model.likelihood=bernoulli", "model.likelihood"),
-        ("model.prior={ name = \"student-t\", degrees_of_freedom = 3 }", "model.prior"),
-        ("model.latents.categorical=[3]", "model.latents.categorical"),
-        ("training.steps=2", "training.steps"),
-        ("training.epochs=1", "training.steps"),
-        ("objective.images=0", "objective.images"),
+    for (set, message) in [
+        ("model.architecture=conv", "model.architecture: found conv, expected linear"),
+        (
+            "model.likelihood=bernoulli",
+            "model.likelihood: found { name = \"bernoulli\" }, expected { name = \"gaussian\", scale = \"learned\", \
+             output = \"linear\" }",
+        ),
+        (
+            "model.prior={ name = \"student-t\", degrees_of_freedom = 3 }",
+            "model.prior: found student-t, expected standard-normal",
+        ),
+        ("training.steps=2", "training.steps: found 2, expected 1"),
+        ("training.epochs=1", "training.steps: found nothing, expected 1"),
     ] {
-        let error = refused(set);
-        assert!(error.contains(key) && error.contains("expected"), "{set}: {error}");
+        assert_eq!(refused(set), format!("configuration: {message}, since the objective is `pca`"));
     }
+    assert_eq!(
+        refused("model.latents.categorical=[3]"),
+        "configuration: model.latents.categorical: found [3], expected [], since `pca` is defined for continuous units only"
+    );
+    assert_eq!(
+        refused("objective.images=0"),
+        "configuration: objective.images: found 0, expected at least 1"
+    );
 }
 
 /// Principal components are a run like any other: encoded, scored, sampled and decoded by the same commands and calls.

@@ -40,7 +40,9 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
     let _ = writeln!(text, "{:10} {grid}", "factors");
     for factor in factors(data) {
         let nuisance = if factor.latent { "" } else { " (not latent)" };
-        let _ = writeln!(text, "  {:16} {:>6} values{nuisance}{}", factor.name, factor.size, labels(factor));
+        let (name, size, kind) = (&factor.name, factor.size, factor.kind);
+        let line = format!("  {name:16} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     let _ = writeln!(text, "{:10} {}", "memory", megabytes(data.memory() as u64));
     if let Some(peak) = peak_memory() {
@@ -54,7 +56,7 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
 fn labels(factor: &Factor) -> String {
     let mut text = String::new();
     for (i, label) in factor.labels.iter().enumerate() {
-        if text.len() + label.len() > 38 {
+        if text.len() + label.len() > 26 {
             text.push_str(if i == 0 { "" } else { ", ..." });
             break;
         }
@@ -85,6 +87,7 @@ fn as_json(data: &dyn DataSet, hash: &str) -> String {
                 "name": factor.name,
                 "size": factor.size,
                 "latent": factor.latent,
+                "kind": factor.kind.name(),
                 "labels": factor.labels,
             })
         })

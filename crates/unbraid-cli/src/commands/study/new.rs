@@ -14,7 +14,7 @@ use unbraid_study::{Plan, StudyDirectory};
 /// Which study, and where.
 #[derive(Args, Debug)]
 pub(crate) struct NewArgs {
-    /// A study of `unbraid study presets`, or `empty`
+    /// A study of `unbraid study presets`, `empty`, or `imported` for tables from elsewhere
     #[arg(value_name = "PRESET")]
     preset: String,
     /// The directory of the new study
@@ -68,7 +68,9 @@ pub(crate) fn run(args: &NewArgs) -> Outcome {
     for (path, expected) in data.flat_map(missing).collect::<BTreeMap<_, _>>() {
         let _ = writeln!(said, "{:12} {}: missing; expected {expected}", "data", path.display());
     }
-    let _ = writeln!(said, "{:12} unbraid study plan {}", "next", study.path().display());
+    let next = if plan.manifest.entries.is_empty() { "import" } else { "plan" };
+    let file = if plan.manifest.entries.is_empty() { " FILE.csv" } else { "" };
+    let _ = writeln!(said, "{:12} unbraid study {next} {}{file}", "next", study.path().display());
     print(&said)
 }
 

@@ -1,8 +1,8 @@
 //! `unbraid study plan`.
 
-use crate::commands::bench::duration;
 use crate::error::Outcome;
 use crate::format::{TextFormat, print};
+use crate::terminal::duration;
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use serde_json::{Value, json};

@@ -58,7 +58,11 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let study = StudyDirectory::open(&args.study)?;
     let manifest = super::planned_runs(&study)?;
     let entries = selected(&manifest, args)?;
-    let worker = WorkerCommand::this_program("unbraid", ["study", "work", "--threads", "1"])?;
+    let mut arguments = vec!["study", "work", "--threads", "1"];
+    if unbraid::data::memory::is_lifted() {
+        arguments.push("--allow-large");
+    }
+    let worker = WorkerCommand::this_program("unbraid", arguments)?;
     let mut runner = Runner::new(&study, worker).retry_failed(args.retry_failed).stop_on(&interrupt);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(usize::from(jobs));

@@ -123,7 +123,7 @@ impl SlurmArgs {
                 (!self.sbatch_option.is_empty(), "--sbatch-option"),
             ];
             if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-                return Err(usage(format!("{option}: only --engine slurm knows it, found --engine print")));
+                return Err(usage(format!("{option}: found --engine print, expected --engine slurm")));
             }
         }
         self.time.as_deref().map_or(Ok(()), slurm::check_time)?;
@@ -131,7 +131,7 @@ impl SlurmArgs {
         if let Some(partition) = &self.partition
             && (partition.is_empty() || partition.contains(char::is_whitespace))
         {
-            return Err(usage(format!("--partition: found `{partition}`, expected a name")));
+            return Err(usage(format!("--partition: found `{partition}`, expected a name without spaces")));
         }
         self.sbatch_option.iter().try_for_each(|option| check_option(option))?;
         Ok(Resources {
@@ -151,7 +151,7 @@ fn check_option(option: &str) -> Outcome {
     }
     let name = option.split(['=', ' ']).next().unwrap_or_default();
     if RESERVED.contains(&name) {
-        return Err(wrong("which the submission sets by itself"));
+        return Err(wrong("expected an option other than those that unbraid sets"));
     }
     Ok(())
 }
@@ -224,7 +224,7 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
     let limits = ClusterLimits::of_cluster().unwrap_or_else(|| {
         let limits = ClusterLimits::default();
         log_line(&format!(
-            "scontrol tells no limits; arrays have at most {} tasks, Slurm's default",
+            "scontrol reports no limits; assuming arrays of at most {} tasks, Slurm's default",
             limits.array_tasks
         ));
         limits
@@ -232,12 +232,12 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
     let tasks = submission.tasks().len();
     if limits.array_tasks == 0 {
         return Err(usage(
-            "this cluster has switched job arrays off (MaxArraySize = 0)\nhint: --engine print gives single command lines",
+            "MaxArraySize: found 0, which disables job arrays on this cluster\nhint: --engine print gives single command lines",
         ));
     }
     if let Some(jobs) = limits.jobs.filter(|jobs| tasks > *jobs) {
         return Err(usage(format!(
-            "found {tasks} tasks, but this cluster keeps at most {jobs} jobs (MaxJobCount)\nhint: --runs-per-task puts more \
+            "found {tasks} tasks, expected at most {jobs}, the MaxJobCount of this cluster\nhint: --runs-per-task puts more \
              runs into fewer tasks; --only submits some of them"
         )));
     }
@@ -264,15 +264,17 @@ mod tests {
         for option in ["--account=physics", "--exclude=node[1-3]", "-A physics", "--comment='a b'"] {
             check_option(option).unwrap();
         }
-        for (option, word) in [
-            ("account=x", "expected an option"),
-            ("--account=x\nrm", "expected an option"),
-            ("", "expected an option"),
-            ("--array=0-3", "sets by itself"),
-            ("-J name", "sets by itself"),
+        let form = "an option of sbatch, as in `--account=physics`";
+        let free = "an option other than those that unbraid sets";
+        for (option, expected) in [
+            ("account=x", form),
+            ("--account=x\nrm", form),
+            ("", form),
+            ("--array=0-3", free),
+            ("-J name", free),
         ] {
             let message = check_option(option).unwrap_err().to_string();
-            assert!(message.contains(word), "{message}");
+            assert_eq!(message, format!("--sbatch-option: found `{option}`, expected {expected}"));
         }
     }
 }

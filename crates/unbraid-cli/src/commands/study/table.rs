@@ -1,12 +1,12 @@
 //! `unbraid study table`: one row for each run.
 
-use crate::error::Outcome;
+use crate::error::{Outcome, usage};
 use crate::terminal::log_line;
 use anyhow::Context;
 use clap::Args;
 use std::io::BufWriter;
 use std::path::PathBuf;
-use unbraid::files::{Existing, probe_output};
+use unbraid::files::{self, Existing, probe_output};
 use unbraid_study::{Results, StudyDirectory, TableFormat};
 
 /// Arguments of `unbraid study table`.
@@ -28,6 +28,9 @@ pub(crate) struct TableArgs {
     /// Overwrite an existing file
     #[arg(long, requires = "output")]
     overwrite: bool,
+    /// CSV for spreadsheets: text that they would take for a formula begins with an apostrophe
+    #[arg(long)]
+    spreadsheet: bool,
 }
 
 /// Writes the table of a study's own runs.
@@ -40,6 +43,10 @@ pub(crate) fn run(args: &TableArgs) -> Outcome {
         None => None,
         Some(path) => {
             let format = TableFormat::of(path)?;
+            if args.spreadsheet && format != TableFormat::Csv {
+                let path = path.display();
+                return Err(usage(format!("--spreadsheet: found {path}, expected a name that ends in .csv")));
+            }
             probe_output(path, existing)?;
             Some((path, format))
         }
@@ -49,9 +56,16 @@ pub(crate) fn run(args: &TableArgs) -> Outcome {
     warn(&results.warnings);
     let Some((path, format)) = output else {
         let out = BufWriter::new(std::io::stdout().lock());
-        return results.table.write_csv(out).context("cannot write to standard output");
+        let written = match args.spreadsheet {
+            true => results.table.write_spreadsheet_csv(out),
+            false => results.table.write_csv(out),
+        };
+        return written.context("cannot write to standard output");
     };
-    results.table.write(path, format, existing)?;
+    match args.spreadsheet {
+        true => files::write(path, existing, |file| results.table.write_spreadsheet_csv(file))?,
+        false => results.table.write(path, format, existing)?,
+    }
     log_line(&format!("{} rows written to {}", results.table.rows.len(), path.display()));
     Ok(())
 }

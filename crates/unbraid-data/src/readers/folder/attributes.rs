@@ -1,39 +1,127 @@
 //! Attribute tables for a folder of images: the format of CelebA, or a CSV with a header.
 
-use super::listing::{Listing, table_of_labels};
+use super::listing::{Column, Listing, first_names};
 use crate::error::{DataError, Result};
+use crate::factors::FactorKind;
+use crate::progress::Progress;
 use crate::table::FactorTable;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// CelebA's table of 40 attributes.
 pub(super) const CELEBA_TABLE: &str = "list_attr_celeba.txt";
 
-/// The names of the attributes, and the values of each file.
-struct Attributes {
-    names: Vec<String>,
-    rows: HashMap<String, Vec<String>>,
+/// What to do with an image without a row, or with an empty cell in it: an empty cell is a missing value, not a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Refuse the table.
+    Refuse,
+    /// Leave the image out.
+    Skip,
 }
 
-/// Reads a table and looks up the row of every image.
-pub(super) fn read(table: &Path, root: &Path, listing: &Listing) -> Result<FactorTable> {
-    let text = fs::read_to_string(table).map_err(DataError::io(table, "read"))?;
-    let is_csv = table.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-    let attributes = if is_csv { read_csv(table, &text)? } else { read_celeba(table, &text)? };
-    let mut columns: Vec<(String, Vec<String>)> =
-        attributes.names.iter().map(|name| (name.clone(), Vec::with_capacity(listing.len()))).collect();
-    for name in listing.names() {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        let row = attributes.rows.get(name).or_else(|| attributes.rows.get(file)).ok_or_else(|| {
-            let found = format!("no row for {}", root.join(name).display());
-            DataError::content(table, "attributes", found, "a row for every image")
-        })?;
-        for ((_, column), value) in columns.iter_mut().zip(row) {
-            column.push(value.clone());
+/// The names of the attributes, and the values of each file.
+pub(super) struct Attributes {
+    table: PathBuf,
+    names: Vec<String>,
+    rows: HashMap<String, Vec<String>>,
+    /// Kinds that the table states; nothing for an attribute whose kind is told from its values.
+    kinds: Vec<Option<FactorKind>>,
+}
+
+/// What a CSV has in its first column where the line states the kinds of the columns.
+const KINDS: &str = "#kinds";
+
+impl Attributes {
+    /// Reads a table.
+    pub(super) fn read(table: &Path) -> Result<Self> {
+        let text = fs::read_to_string(table).map_err(DataError::io(table, "read"))?;
+        let is_csv = table.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        if is_csv { read_csv(table, &text) } else { read_celeba(table, &text) }
+    }
+
+    /// The names of the attributes.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Sets the kinds of factors that the table states.
+    pub(super) fn state_kinds(&self, factors: &mut FactorTable) {
+        for (name, kind) in self.names.iter().zip(&self.kinds) {
+            if let (Some(kind), Some(position)) = (kind, factors.space().position(name)) {
+                factors.set_kind(position, *kind);
+            }
         }
     }
-    table_of_labels(columns)
+
+    /// The row of an image, by its path or else by its file name.
+    fn row(&self, name: &str) -> Option<&[String]> {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        self.rows.get(name).or_else(|| self.rows.get(file)).map(Vec::as_slice)
+    }
+
+    /// Removes the images that have no value for every attribute, and says which.
+    pub(super) fn skip_incomplete(
+        &self,
+        root: &Path,
+        listing: &mut Listing,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let complete =
+            |name: &str| self.row(name).is_some_and(|row| row.iter().all(|value| !is_empty(value)));
+        let incomplete: Vec<String> =
+            listing.names().iter().filter(|name| !complete(name)).cloned().collect();
+        if incomplete.is_empty() {
+            return Ok(());
+        }
+        if incomplete.len() == listing.len() {
+            let found = format!("no row without empty cells for any image of {}", root.display());
+            return Err(DataError::content(&self.table, "attributes", found, "one for some of them"));
+        }
+        let complete: Vec<bool> = listing.names().iter().map(|name| complete(name)).collect();
+        listing.keep(|index| complete[index]);
+        progress.note(&format!(
+            "{}: skipped {} without attributes: {}",
+            root.display(),
+            counted(incomplete.len(), "image"),
+            first_names(&incomplete)
+        ));
+        Ok(())
+    }
+
+    /// The labels of every image.
+    pub(super) fn columns(&self, root: &Path, listing: &Listing) -> Result<Vec<Column>> {
+        const EXPECTED: &str = "for every image, or missing = \"skip\" to leave out the others";
+        let mut columns: Vec<Column> =
+            self.names.iter().map(|name| (name.clone(), Vec::with_capacity(listing.len()))).collect();
+        for name in listing.names() {
+            let refuse = |found: String, what: &str| {
+                let expected = format!("{what} {EXPECTED}");
+                DataError::content(&self.table, "attributes", found, expected)
+            };
+            let image = root.join(name);
+            let row =
+                self.row(name).ok_or_else(|| refuse(format!("no row for {}", image.display()), "a row"))?;
+            for ((attribute, column), value) in columns.iter_mut().zip(row) {
+                if is_empty(value) {
+                    let found = format!("an empty cell of `{attribute}` for {}", image.display());
+                    return Err(refuse(found, "a value"));
+                }
+                column.push(value.clone());
+            }
+        }
+        Ok(columns)
+    }
+}
+
+fn is_empty(value: &str) -> bool {
+    value.trim().is_empty()
+}
+
+/// `1 image`, `2 images`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Parses a line with the number of rows, a line with the names, and rows of a file name and a -1 or 1 per attribute.
@@ -67,10 +155,24 @@ fn read_celeba(table: &Path, text: &str) -> Result<Attributes> {
     if rows.len() != count {
         return refuse("file", format!("{} rows", rows.len()), &format!("{count} rows, as line 1 says"));
     }
-    Ok(Attributes { names, rows })
+    Ok(Attributes { table: table.to_owned(), names, rows, kinds: Vec::new() })
 }
 
-/// Parses a header and rows whose first column is the file name.
+/// The kinds that a line states: `categorical`, `ordered` (or `number`), `angle`, or nothing.
+fn stated_kinds(table: &Path, record: &csv::StringRecord) -> Result<Vec<Option<FactorKind>>> {
+    let kind = |word: &str| match word.trim() {
+        "" => Ok(None),
+        "number" => Ok(Some(FactorKind::Ordered)),
+        word => FactorKind::from_name(word).map(Some).ok_or_else(|| {
+            let expected = "categorical, ordered, number, angle, or nothing";
+            DataError::content(table, format!("line `{KINDS}`"), format!("`{word}`"), expected)
+        }),
+    };
+    record.iter().skip(1).map(kind).collect()
+}
+
+/// Parses a header and rows whose first column is the file name. A row with `#kinds` in that column states the kinds of the
+/// others.
 fn read_csv(table: &Path, text: &str) -> Result<Attributes> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let malformed = |error: csv::Error| {
@@ -81,11 +183,15 @@ fn read_csv(table: &Path, text: &str) -> Result<Attributes> {
         let expected = "a header with the file name first, then at least one attribute";
         return Err(DataError::content(table, "header", "fewer than two columns", expected));
     }
-    let mut rows = HashMap::new();
+    let (mut rows, mut kinds) = (HashMap::new(), Vec::new());
     for record in reader.records() {
         let record = record.map_err(malformed)?;
+        if record.get(0) == Some(KINDS) {
+            kinds = stated_kinds(table, &record)?;
+            continue;
+        }
         let values = record.iter().skip(1).map(str::to_owned).collect();
         rows.insert(record.get(0).unwrap_or_default().to_owned(), values);
     }
-    Ok(Attributes { names, rows })
+    Ok(Attributes { table: table.to_owned(), names, rows, kinds })
 }

@@ -3,8 +3,13 @@
 
 use super::listing::{Listing, table_of_labels};
 use crate::error::{DataError, Result};
+use crate::factors::FactorKind;
+use crate::request::Request;
+use crate::spec::OptionValue;
 use crate::table::FactorTable;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Model, elevation and azimuth of every image.
 pub(super) fn factors(root: &Path, listing: &Listing) -> Result<FactorTable> {
@@ -19,7 +24,81 @@ pub(super) fn factors(root: &Path, listing: &Listing) -> Result<FactorTable> {
         azimuths.push(azimuth.to_owned());
     }
     let columns = [("model", models), ("elevation", elevations), ("azimuth", azimuths)];
-    table_of_labels(columns.into_iter().map(|(name, labels)| (name.to_owned(), labels)).collect())
+    let columns = columns.into_iter().map(|(name, labels)| (name.to_owned(), labels));
+    let mut table = table_of_labels(columns.collect())?;
+    // Whatever their names look like; a reduced set of views has the same kinds.
+    for (position, kind) in
+        [FactorKind::Categorical, FactorKind::Ordered, FactorKind::Angle].into_iter().enumerate()
+    {
+        table.set_kind(position, kind);
+    }
+    Ok(table)
+}
+
+/// Which models are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Models {
+    All,
+    /// The first by name.
+    First(usize),
+    /// Those that a file lists, one in each line.
+    Listed(PathBuf),
+}
+
+impl Models {
+    pub(super) fn from_request(request: &Request<'_>) -> Result<Self> {
+        match request.value("models") {
+            None => Ok(Self::All),
+            Some(OptionValue::Text(path)) => Ok(Self::Listed(PathBuf::from(path))),
+            Some(_) => Ok(Self::First(request.integer("models", 1..=1_000_000, 1)?)),
+        }
+    }
+
+    /// Removes the images of all other models.
+    ///
+    /// # Errors
+    /// If there are not as many models, or a listed one is missing.
+    pub(super) fn keep(&self, root: &Path, listing: &mut Listing) -> Result<()> {
+        let models: Vec<Option<String>> =
+            listing.names().iter().map(|name| parse(name).map(|(model, ..)| model.to_owned())).collect();
+        let all: BTreeSet<String> = models.iter().flatten().cloned().collect();
+        let wanted: BTreeSet<String> = match self {
+            Self::All => return Ok(()),
+            Self::First(count) => {
+                if all.len() < *count {
+                    let expected = format!("at least {count}, since `models` is {count}");
+                    return Err(DataError::content(
+                        root,
+                        "folder",
+                        format!("{} models", all.len()),
+                        expected,
+                    ));
+                }
+                all.into_iter().take(*count).collect()
+            }
+            Self::Listed(path) => {
+                let text = fs::read_to_string(path).map_err(DataError::io(path, "read"))?;
+                let wanted: BTreeSet<String> =
+                    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+                if wanted.is_empty() {
+                    return Err(DataError::content(
+                        path,
+                        "list of models",
+                        "no lines",
+                        "a name in each line",
+                    ));
+                }
+                if let Some(missing) = wanted.difference(&all).next() {
+                    let expected = format!("only models of {}", root.display());
+                    return Err(DataError::content(path, "list of models", format!("`{missing}`"), expected));
+                }
+                wanted
+            }
+        };
+        // Images that are no chairs stay, for the message that names them.
+        listing.keep(|index| models[index].as_ref().is_none_or(|model| wanted.contains(model)));
+        Ok(())
+    }
 }
 
 fn parse(name: &str) -> Option<(&str, &str, &str)> {

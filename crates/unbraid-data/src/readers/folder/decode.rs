@@ -1,37 +1,122 @@
-//! Decoding PNG and JPEG files to pixels of a given size.
+//! Decoding image files to pixels of a given size.
 
+use super::jpeg;
 use crate::dataset::ImageShape;
 use crate::error::{DataError, Result};
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageReader};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
-/// Decodes an image file, whose format is inferred from its first bytes, not from its name.
-pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
-    let reader = ImageReader::open(path)
-        .and_then(ImageReader::with_guessed_format)
-        .map_err(DataError::io(path, "open"))?;
-    reader.decode().map_err(|error| match error {
-        image::ImageError::IoError(source) if source.kind() != std::io::ErrorKind::UnexpectedEof => {
-            DataError::io(path, "read")(source)
-        }
-        error => {
-            DataError::content(path, "image", "damaged or unknown data", "a PNG or JPEG").caused_by(error)
-        }
-    })
+/// File endings of images, in lower case. The format itself is inferred from the first bytes of a file.
+pub(super) const ENDINGS: [&str; 10] =
+    ["png", "jpg", "jpeg", "jpe", "jfif", "webp", "bmp", "tif", "tiff", "gif"];
+
+/// Whether the name of a file says that it is an image.
+pub fn is_image_file(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) && !path.is_dir()
 }
 
-/// Decodes an image, crops the largest centred rectangle of the given aspect ratio, and resizes it with an antialiasing
-/// bilinear filter. Transparent pixels are blended with white.
-pub(super) fn decode_resized(path: &Path, shape: ImageShape, pixels: &mut [u8]) -> Result<()> {
-    let picture = on_white(decode(path)?);
+/// What a file must be, for messages.
+pub(crate) const FORMATS: &str = "a PNG, JPEG, WebP, BMP, TIFF or GIF";
+
+/// A header may promise any size. A decoded picture of more bytes than this is refused before it is allocated.
+const LARGEST_PICTURE: u64 = 1 << 30;
+
+/// Decodes an image file, whose format is inferred from its first bytes, not from its name. Of an animation, this is the
+/// first picture. A photograph is turned upright, as its EXIF orientation says.
+pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
+    let bytes = fs::read(path).map_err(DataError::io(path, "open"))?;
+    let refuse = |found: &str| DataError::content(path, "image", found, FORMATS);
+    let damaged = |error: image::ImageError| refuse("damaged or unknown data").caused_by(root_cause(&error));
+    let format = image::guess_format(&bytes).map_err(damaged)?;
+    if format == ImageFormat::Jpeg && !jpeg::is_complete(&bytes) {
+        return Err(refuse("a truncated JPEG"));
+    }
+    let mut decoder =
+        ImageReader::with_format(Cursor::new(&bytes), format).into_decoder().map_err(damaged)?;
+    if decoder.total_bytes() > LARGEST_PICTURE {
+        let (width, height) = decoder.dimensions();
+        let expected = format!("at most {} MB once decoded", LARGEST_PICTURE >> 20);
+        return Err(DataError::content(path, "image", format!("{width} x {height} pixels"), expected));
+    }
+    let orientation = orientation(&mut decoder);
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+/// How a photograph is to be turned. Unreadable metadata is no reason to refuse the picture.
+fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+    decoder.orientation().unwrap_or(Orientation::NoTransforms)
+}
+
+/// Whether the content of an image file says that it is to be turned.
+pub(super) fn is_turned(bytes: &[u8]) -> bool {
+    let decoder = image::guess_format(bytes)
+        .and_then(|format| ImageReader::with_format(Cursor::new(bytes), format).into_decoder());
+    decoder.is_ok_and(|mut decoder| orientation(&mut decoder) != Orientation::NoTransforms)
+}
+
+/// The text of the innermost cause of an error. Those around it repeat it in their own texts.
+fn root_cause(error: &image::ImageError) -> String {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
+    causes.last().map(ToString::to_string).unwrap_or_default().trim_end_matches('.').to_owned()
+}
+
+/// What is done to a picture besides resizing it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Treatment {
+    /// Side of the centred square that is cut out first, in pixels of the file; the largest rectangle of the right
+    /// aspect ratio if absent.
+    pub(super) crop: Option<usize>,
+    /// Whether to take the silhouette of what is in front of white: 1 inside, 0 outside.
+    pub(super) mask: bool,
+}
+
+/// Grey levels below this one are no background. Renderers leave the background at 255; a little less allows for JPEG.
+const BACKGROUND: u8 = 250;
+
+/// Decodes an image, crops it about its centre, and resizes it with an antialiasing bilinear filter. Transparent pixels
+/// are blended with white.
+pub(super) fn decode_resized(
+    path: &Path,
+    shape: ImageShape,
+    treatment: Treatment,
+    pixels: &mut [u8],
+) -> Result<()> {
+    let mut picture = on_white(decode(path)?);
     let (width, height) = (picture.width() as u64, picture.height() as u64);
-    let (wanted_width, wanted_height) = (shape.width as u64, shape.height as u64);
-    let crop_width = width.min(height * wanted_width / wanted_height).max(1);
-    let crop_height = height.min(width * wanted_height / wanted_width).max(1);
+    let (crop_width, crop_height) = match treatment.crop {
+        Some(side) if side as u64 > width.min(height) => {
+            let expected = format!("at least {side} x {side} pixels, since `crop` is {side}");
+            return Err(DataError::content(path, "image", format!("{width} x {height} pixels"), expected));
+        }
+        Some(side) => (side as u64, side as u64),
+        None => {
+            let (wanted_width, wanted_height) = (shape.width as u64, shape.height as u64);
+            let crop_width = width.min(height * wanted_width / wanted_height).max(1);
+            (crop_width, height.min(width * wanted_height / wanted_width).max(1))
+        }
+    };
+    if treatment.mask {
+        let mut mask = picture.into_luma8();
+        mask.pixels_mut().for_each(|pixel| pixel.0 = [if pixel.0[0] < BACKGROUND { 255 } else { 0 }]);
+        picture = mask.into();
+    }
     let (left, top) = ((width - crop_width) / 2, (height - crop_height) / 2);
     let picture = picture.crop_imm(left as u32, top as u32, crop_width as u32, crop_height as u32);
     let picture = picture.resize_exact(shape.width as u32, shape.height as u32, FilterType::Triangle);
+    if treatment.mask {
+        // A pixel belongs to the silhouette if at least half of its area does.
+        let inside =
+            picture.into_luma8().into_raw().into_iter().map(|value| if value >= 128 { 255 } else { 0 });
+        pixels.iter_mut().zip(inside).for_each(|(pixel, value)| *pixel = value);
+        return Ok(());
+    }
     if shape.channels == 1 {
         pixels.copy_from_slice(&picture.into_luma8());
     } else {

@@ -1,6 +1,6 @@
 //! Individual image files as a data set.
 
-use super::decode::decode_resized;
+use super::decode::{Treatment, decode_resized};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::fingerprint::Fingerprint;
@@ -8,7 +8,7 @@ use crate::storage::{ByteImages, Pixels};
 use crate::stored::StoredImages;
 use std::path::PathBuf;
 
-/// Opens PNG or JPEG files as a data set of images of `shape`, named by their paths.
+/// Opens image files as a data set of images of `shape`, named by their paths.
 ///
 /// As in the data set `folder`, the largest centred rectangle of the right aspect ratio is cropped and resized,
 /// transparent pixels are blended with white, and colours become grey if `shape` has one channel.
@@ -17,14 +17,14 @@ use std::path::PathBuf;
 /// If `paths` is empty, a file cannot be read or decoded, or `shape` has neither 1 nor 3 channels.
 pub fn open_files(paths: &[PathBuf], shape: ImageShape) -> Result<Box<dyn DataSet>> {
     if paths.is_empty() {
-        return Err(DataError::value("image files", "none", "at least one PNG or JPEG"));
+        return Err(DataError::value("image files", "none", format!("at least {}", super::FORMATS)));
     }
     if !matches!(shape.channels, 1 | 3) || shape.values() == 0 {
         return Err(DataError::value("shape of image files", shape, "1 channel (grey) or 3 (RGB)"));
     }
     let mut pixels = vec![0; paths.len() * shape.values()];
     for (path, image) in paths.iter().zip(pixels.chunks_exact_mut(shape.values())) {
-        decode_resized(path, shape, image)?;
+        decode_resized(path, shape, Treatment::default(), image)?;
     }
     let pixels = Pixels::Bytes(ByteImages::in_memory(shape.values(), pixels));
     let names = paths.iter().map(|path| path.display().to_string()).collect();

@@ -1,18 +1,22 @@
 //! The images of a folder, in a fixed order.
 
+use super::decode::ENDINGS;
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorSpace};
+use crate::factors::{Factor, FactorKind, FactorSpace};
 use crate::table::FactorTable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+/// The name of a factor, and its label for each image.
+pub(super) type Column = (String, Vec<String>);
 
 /// Paths of the images below a folder, sorted, with `/` as separator.
 #[derive(Debug)]
 pub(super) struct Listing {
     names: Vec<String>,
+    /// Files that are no images by their names, sorted likewise.
+    foreign: Vec<String>,
 }
 
 impl Listing {
@@ -21,17 +25,27 @@ impl Listing {
         if !fs::metadata(root).map_err(DataError::io(root, "open"))?.is_dir() {
             return Err(DataError::content(root, "path", "a file", "a folder of images"));
         }
-        let mut names = Vec::new();
+        let mut listing = Self { names: Vec::new(), foreign: Vec::new() };
         let mut folders = vec![(root.to_owned(), String::new())];
         while let Some((folder, prefix)) = folders.pop() {
-            visit(&folder, &prefix, &mut names, &mut folders)?;
+            listing.visit(&folder, &prefix, &mut folders)?;
         }
-        if names.is_empty() {
-            let expected = "at least one .png, .jpg or .jpeg in it or its sub-folders";
-            return Err(DataError::content(root, "folder", "no images", expected));
+        listing.names.sort();
+        listing.foreign.sort();
+        if listing.names.is_empty() {
+            let found = match listing.foreign.len() {
+                0 => "no files".to_owned(),
+                count => format!("no images but {count} other files: {}", first_names(&listing.foreign)),
+            };
+            let expected = format!("{} in it or its sub-folders", super::decode::FORMATS);
+            return Err(DataError::content(root, "folder", found, expected));
         }
-        names.sort();
-        Ok(Self { names })
+        Ok(listing)
+    }
+
+    /// Files that are no images by their names.
+    pub(super) fn foreign(&self) -> &[String] {
+        &self.foreign
     }
 
     pub(super) fn len(&self) -> usize {
@@ -59,8 +73,8 @@ impl Listing {
         });
     }
 
-    /// A table with one factor, the first sub-folder of each image.
-    pub(super) fn folders_as_factor(&self, root: &Path) -> Result<FactorTable> {
+    /// The first sub-folder of each image, as the labels of a factor.
+    pub(super) fn folder_labels(&self, root: &Path) -> Result<Column> {
         let folder = |name: &str| name.split_once('/').map(|(folder, _)| folder.to_owned());
         let folders: Option<Vec<String>> = self.names.iter().map(|name| folder(name)).collect();
         let folders = folders.ok_or_else(|| {
@@ -68,43 +82,56 @@ impl Listing {
             let found = format!("{outside} outside the sub-folders");
             DataError::content(root, "folder", found, "every image in a sub-folder")
         })?;
-        table_of_labels(vec![("folder".to_owned(), folders)])
+        Ok(("folder".to_owned(), folders))
+    }
+
+    fn visit(&mut self, folder: &Path, prefix: &str, folders: &mut Vec<(PathBuf, String)>) -> Result<()> {
+        for entry in fs::read_dir(folder).map_err(DataError::io(folder, "list"))? {
+            let entry = entry.map_err(DataError::io(folder, "list"))?;
+            let name = entry.file_name();
+            let kind = entry.file_type().map_err(DataError::io(&entry.path(), "read its file type"))?;
+            // A name that is no Unicode could not be found again by what is stored of it.
+            let (name, is_unicode) = (name.to_string_lossy(), name.to_str().is_some());
+            if name.starts_with('.') {
+                continue;
+            }
+            let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+            let is_image = ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()));
+            if kind.is_dir() {
+                folders.push((entry.path(), format!("{prefix}{name}/")));
+            } else if is_image && is_unicode {
+                self.names.push(format!("{prefix}{name}"));
+            } else {
+                self.foreign.push(format!("{prefix}{name}"));
+            }
+        }
+        Ok(())
     }
 }
 
-fn visit(
-    folder: &Path,
-    prefix: &str,
-    names: &mut Vec<String>,
-    folders: &mut Vec<(PathBuf, String)>,
-) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(DataError::io(folder, "list"))? {
-        let entry = entry.map_err(DataError::io(folder, "list"))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') {
-            continue;
-        }
-        let kind = entry.file_type().map_err(DataError::io(&entry.path(), "read its file type"))?;
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-        if kind.is_dir() {
-            folders.push((entry.path(), format!("{prefix}{name}/")));
-        } else if ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
-            names.push(format!("{prefix}{name}"));
-        }
+/// The first three names, and how many more there are.
+pub(super) fn first_names<T: AsRef<str>>(names: &[T]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
-    Ok(())
 }
 
 /// A table with one factor per column, whose values are the distinct labels: in numerical order if all are numbers, in
-/// alphabetical order otherwise.
-pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> Result<FactorTable> {
+/// alphabetical order otherwise. More than two numbers are ordered, all other labels are categories.
+pub(super) fn table_of_labels(columns: Vec<Column>) -> Result<FactorTable> {
     let mut factors = Vec::with_capacity(columns.len());
     let mut numbered: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
     for (name, labels) in columns {
         let distinct: BTreeSet<&String> = labels.iter().collect();
         let mut distinct: Vec<&String> = distinct.into_iter().collect();
         let numbers: Option<Vec<f64>> = distinct.iter().map(|label| label.trim().parse().ok()).collect();
+        let mut kind = FactorKind::Categorical;
         if numbers.is_some_and(|numbers| numbers.iter().all(|number| !number.is_nan())) {
+            kind = FactorKind::guess(distinct.len());
             distinct.sort_by(|left, right| {
                 let number = |label: &str| label.trim().parse().unwrap_or(f64::INFINITY);
                 number(left).total_cmp(&number(right)).then_with(|| left.cmp(right))
@@ -113,7 +140,7 @@ pub(super) fn table_of_labels(columns: Vec<(String, Vec<String>)>) -> Result<Fac
         let position: std::collections::HashMap<&String, u32> =
             distinct.iter().enumerate().map(|(i, &label)| (label, i as u32)).collect();
         numbered.push(labels.iter().map(|label| position[label]).collect());
-        factors.push(Factor::labelled(name, distinct.into_iter().cloned()));
+        factors.push(Factor::labelled(name, distinct.into_iter().cloned()).of_kind(kind));
     }
     let len = numbered.first().map_or(0, Vec::len);
     let rows = (0..len).flat_map(|row| numbered.iter().map(move |column| column[row])).collect();

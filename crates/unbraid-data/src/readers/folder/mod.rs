@@ -1,6 +1,6 @@
-//! A folder of PNG and JPEG images of any size, including sub-folders.
+//! A folder of images of any size and common format, including sub-folders.
 //!
-//! Images are cropped to the centre square and resized. They are decoded once, in parallel, and cached under a hash of
+//! Images are turned upright, cropped to the centre square and resized. They are decoded once, in parallel, and cached under a hash of
 //! the files, so that the next start takes seconds. Factors can come from an attribute table (CelebA's or any CSV), from
 //! the sub-folders, or from the file names of 3D Chairs.
 
@@ -8,33 +8,55 @@ mod attributes;
 mod chairs;
 mod decode;
 mod files;
+mod jpeg;
 mod listing;
 
-pub(crate) use decode::decode;
+pub use decode::is_image_file;
+pub(crate) use decode::{FORMATS, decode};
 pub use files::open_files;
 
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
-use crate::error::{DataError, Result, chain};
-use crate::fingerprint::{Fingerprint, hash_file, hex};
+use crate::error::{DataError, Result};
+use crate::fingerprint::{Fingerprint, hex};
+use crate::kinds;
 use crate::progress::Progress;
 use crate::request::Request;
 use crate::storage::Pixels;
 use crate::stored::StoredImages;
 use crate::table::FactorTable;
-use listing::Listing;
+use attributes::{Attributes, Missing, counted};
+use decode::Treatment;
+use listing::{Column, Listing, first_names, table_of_labels};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Options of every folder of images.
 pub(crate) const SIZE: (&str, &str) = ("size", "height and width of the images after resizing (default 64)");
 pub(crate) const CHANNELS: (&str, &str) = ("channels", "3 for RGB, 1 for grey (default 3; 1 for chairs)");
+pub(crate) const CROP: (&str, &str) =
+    ("crop", "side of the centred square that is cut out before resizing (default: the largest square)");
+pub(crate) const MASK: (&str, &str) =
+    ("mask", "true for silhouettes: 1 where the picture is not white, 0 elsewhere (default false)");
+pub(crate) const MODELS: (&str, &str) = (
+    "models",
+    "which chairs to keep: a number, of the first by name, or a text file with a name in each line (default: all)",
+);
 pub(crate) const SKIP_BROKEN: (&str, &str) =
-    ("skip_broken", "skip files that cannot be decoded (default false)");
+    ("skip_broken", "leave out files that cannot be decoded (default false)");
 pub(crate) const ATTRIBUTES: (&str, &str) = (
     "attributes",
     "attribute table: CelebA's list_attr_celeba.txt, or a CSV with a header and file names in its first column",
+);
+pub(crate) const MISSING: (&str, &str) = (
+    "missing",
+    "images without a row of attributes, or with an empty cell in it: error (default), or skip to leave them out",
+);
+pub(crate) const PARTITION: (&str, &str) = (
+    "partition",
+    "CelebA's list_eval_partition.txt, for split_by = official (default: searched beside the images)",
 );
 pub(crate) const LABELS: (&str, &str) =
     ("labels", "none (default), or folders: the first sub-folder is the class");
@@ -49,47 +71,62 @@ pub(crate) fn recognise(path: &Path) -> bool {
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
-    let mut folder = Folder::read(request, 3)?;
+    let attributes =
+        request.text("attributes")?.map(|table| Attributes::read(Path::new(table))).transpose()?;
     let label_by_folder = request.choice("labels", &[("none", false), ("folders", true)])?;
-    folder.factors = match (request.text("attributes")?, label_by_folder) {
-        (Some(_), true) => {
-            let subject = format!("option `labels` of data set `{}`", request.name());
-            return Err(DataError::value(subject, "folders, together with `attributes`", "only one of them"));
-        }
-        (Some(table), false) => Some(attributes::read(Path::new(table), root, &folder.listing)?),
-        (None, true) => Some(folder.listing.folders_as_factor(root)?),
-        (None, false) => None,
-    };
+    if label_by_folder && attributes.as_ref().is_some_and(|table| table.names().iter().any(|n| n == "folder"))
+    {
+        let subject = format!("option `labels` of data set `{}`", request.name());
+        let found = "folders, and an attribute of the name `folder`";
+        return Err(DataError::value(subject, found, "only one of them"));
+    }
+    let mut folder = Folder::with_attributes(request, attributes.as_ref())?;
+    let mut columns: Vec<Column> = Vec::new();
+    if label_by_folder {
+        columns.push(folder.listing.folder_labels(root)?);
+    }
+    if let Some(attributes) = &attributes {
+        columns.extend(attributes.columns(root, &folder.listing)?);
+    }
+    folder.factors = if columns.is_empty() { None } else { Some(table_of_labels(columns)?) };
+    if let (Some(attributes), Some(factors)) = (&attributes, &mut folder.factors) {
+        attributes.state_kinds(factors);
+    }
+    kinds::apply(request, &mut folder.factors)?;
     Ok(Box::new(folder.into_data("folder")))
 }
 
 /// CelebA: a folder of aligned faces, with the published table of 40 attributes in it or next to it.
 pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
-    let mut folder = Folder::read(request, 3)?;
     let table_name = attributes::CELEBA_TABLE;
     let table = match request.text("attributes")? {
         Some(table) => Path::new(table).to_owned(),
-        None => [
-            root.join(table_name),
-            root.join("..").join(table_name),
-            root.join("..").join("Anno").join(table_name),
-        ]
-        .into_iter()
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
+        None => celeba_file(root, "Anno", table_name).ok_or_else(|| {
             let expected = "it in the folder, in its parent, or given as `attributes`";
             DataError::content(root, "folder", format!("no {table_name}"), expected)
         })?,
     };
-    folder.factors = Some(attributes::read(&table, root, &folder.listing)?);
+    let attributes = Attributes::read(&table)?;
+    let mut folder = Folder::with_attributes(request, Some(&attributes))?;
+    let mut factors = table_of_labels(attributes.columns(root, &folder.listing)?)?;
+    attributes.state_kinds(&mut factors);
+    folder.factors = Some(factors);
     Ok(Box::new(folder.into_data("celeba")))
+}
+
+/// A file that comes with CelebA: in the folder of images, in its parent, or in the place where it is published.
+pub(crate) fn celeba_file(root: &Path, published_in: &str, name: &str) -> Option<PathBuf> {
+    let parent = root.join("..");
+    let places = [root.join(name), parent.join(name), parent.join(published_in).join(name)];
+    places.into_iter().find(|path| path.is_file())
 }
 
 /// 3D Chairs (Aubry et al., 2014): grey images, with factors from the file names; split by model.
 pub(crate) fn open_chairs(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
-    let mut folder = Folder::read(request, 1)?;
+    let wanted = chairs::Models::from_request(request)?;
+    let mut folder = Folder::read_some(request, 1, |listing| wanted.keep(root, listing))?;
     folder.factors = Some(chairs::factors(root, &folder.listing)?);
     Ok(Box::new(folder.into_data("chairs")))
 }
@@ -112,7 +149,22 @@ struct Folder {
 }
 
 impl Folder {
-    fn read(request: &Request<'_>, default_channels: usize) -> Result<Self> {
+    /// Reads the images in colour; with `missing = "skip"` only those that have all attributes.
+    fn with_attributes(request: &Request<'_>, attributes: Option<&Attributes>) -> Result<Self> {
+        let missing = request.choice("missing", &[("error", Missing::Refuse), ("skip", Missing::Skip)])?;
+        let root = request.path()?;
+        Self::read_some(request, 3, |listing| match (attributes, missing) {
+            (Some(attributes), Missing::Skip) => attributes.skip_incomplete(root, listing, request.progress),
+            (None, _) | (_, Missing::Refuse) => Ok(()),
+        })
+    }
+
+    /// Reads the images that `select` leaves in the listing.
+    fn read_some(
+        request: &Request<'_>,
+        default_channels: usize,
+        select: impl FnOnce(&mut Listing) -> Result<()>,
+    ) -> Result<Self> {
         let root = request.path()?;
         let size = request.integer("size", 1..=4096, 64)?;
         let channels = request.integer("channels", 1..=3, default_channels)?;
@@ -120,16 +172,26 @@ impl Folder {
             let subject = format!("option `channels` of data set `{}`", request.name());
             return Err(DataError::value(subject, channels, "1 or 3"));
         }
+        let treatment = Treatment {
+            crop: request.optional_integer("crop", 1..=65_536)?,
+            mask: request.has_option("mask") && request.boolean("mask", false)?,
+        };
+        if treatment.mask && channels != 1 {
+            let subject = format!("option `channels` of data set `{}`", request.name());
+            return Err(DataError::value(subject, channels, "1, since `mask` is true"));
+        }
         let mut listing = Listing::read(root)?;
+        report_foreign(request, &listing)?;
+        select(&mut listing)?;
         if request.boolean("skip_broken", false)? {
             skip_broken(root, &mut listing, request.progress)?;
         }
         let shape = ImageShape::new(size, size, channels);
-        let key = key(root, &listing, shape, request.progress)?;
+        let key = key(root, &listing, shape, treatment, request.progress)?;
         let values = shape.values();
         let images =
             cache::load_or_decode(&key, values, listing.len(), Keep::All, request.progress, |sink| {
-                decode_all(root, &listing, shape, request.progress, sink)
+                decode_all(root, &listing, (shape, treatment), request.progress, sink)
             })?;
         Ok(Self { listing, shape, pixels: Pixels::Bytes(images), key, factors: None })
     }
@@ -140,20 +202,36 @@ impl Folder {
     }
 }
 
-/// The cache key: a hash of the files in order, and of the size of the decoded images.
-fn key(root: &Path, listing: &Listing, shape: ImageShape, progress: &dyn Progress) -> Result<String> {
+/// The cache key: a hash of the files in order, of the size of the decoded images and of what is done to them.
+fn key(
+    root: &Path,
+    listing: &Listing,
+    shape: ImageShape,
+    treatment: Treatment,
+    progress: &dyn Progress,
+) -> Result<String> {
     progress.start("Hashing files", listing.len() as u64);
     let hashes: Result<Vec<String>> = (0..listing.len())
         .into_par_iter()
         .map(|i| {
-            let hash = hash_file(&root.join(listing.name(i)))?;
+            let path = root.join(listing.name(i));
+            let bytes = fs::read(&path).map_err(DataError::io(&path, "open"))?;
+            let hash = hex(&Sha256::digest(&bytes));
             progress.advance(1);
-            Ok(hash)
+            // Earlier versions left such a picture lying on its side, and kept it in the cache.
+            Ok(if decode::is_turned(&bytes) { format!("{hash} upright") } else { hash })
         })
         .collect();
     progress.finish();
     let mut all = Sha256::new();
     all.update(format!("folder 1 {shape}\n"));
+    // Nothing by default, so that data of earlier versions keeps its key.
+    if let Some(side) = treatment.crop {
+        all.update(format!("crop {side}\n"));
+    }
+    if treatment.mask {
+        all.update("mask\n");
+    }
     for (i, hash) in hashes?.iter().enumerate() {
         all.update(format!("{hash}  {}\n", listing.name(i)));
     }
@@ -163,7 +241,7 @@ fn key(root: &Path, listing: &Listing, shape: ImageShape, progress: &dyn Progres
 fn decode_all(
     root: &Path,
     listing: &Listing,
-    shape: ImageShape,
+    (shape, treatment): (ImageShape, Treatment),
     progress: &dyn Progress,
     sink: &mut cache::Sink<'_>,
 ) -> Result<()> {
@@ -173,7 +251,8 @@ fn decode_all(
         let count = IMAGES_PER_PIECE.min(listing.len() - first);
         let part = &mut piece[..count * shape.values()];
         part.par_chunks_exact_mut(shape.values()).enumerate().try_for_each(|(i, pixels)| {
-            decode::decode_resized(&root.join(listing.name(first + i)), shape, pixels)?;
+            let path = root.join(listing.name(first + i));
+            decode::decode_resized(&path, shape, treatment, pixels).map_err(with_way_out)?;
             progress.advance(1);
             Ok::<(), DataError>(())
         })?;
@@ -194,13 +273,45 @@ fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> R
         })
         .collect();
     progress.finish();
-    for failure in failures.iter().flatten() {
-        progress.note(&format!("skipped: {}", chain(failure)));
+    let broken: Vec<&str> =
+        (0..listing.len()).filter(|&i| failures[i].is_some()).map(|i| listing.name(i)).collect();
+    if broken.len() == listing.len() {
+        let found = format!("only broken images: {}", first_names(&broken));
+        return Err(DataError::content(root, "folder", found, "at least one that can be decoded"));
+    }
+    if !broken.is_empty() {
+        let (count, names) = (counted(broken.len(), "broken image"), first_names(&broken));
+        progress.note(&format!("{}: skipped {count}: {names}", root.display()));
     }
     listing.keep(|i| failures[i].is_none());
-    if listing.len() == 0 {
-        let expected = "at least one that can be decoded";
-        return Err(DataError::content(root, "folder", "only broken images", expected));
+    Ok(())
+}
+
+/// Says which files are no images. A table of attributes that is in the folder is used, not skipped.
+fn report_foreign(request: &Request<'_>, listing: &Listing) -> Result<()> {
+    let root = request.path()?;
+    let table = if request.has_option("attributes") { request.text("attributes")? } else { None };
+    let is_used = |name: &&String| {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let of_celeba = [attributes::CELEBA_TABLE, crate::split::PARTITION_FILE].contains(&name);
+        of_celeba || table.is_some_and(|table| Path::new(table).file_name().is_some_and(|file| file == name))
+    };
+    let skipped: Vec<&String> = listing.foreign().iter().filter(|name| !is_used(name)).collect();
+    if !skipped.is_empty() {
+        let (count, names) = (counted(skipped.len(), "file"), first_names(&skipped));
+        let verb = if skipped.len() == 1 { "is no image" } else { "are no images" };
+        request.progress.note(&format!("{}: skipped {count} that {verb}: {names}", root.display()));
     }
     Ok(())
+}
+
+/// Adds to the message on a broken file what to do about it.
+fn with_way_out(error: DataError) -> DataError {
+    match error {
+        DataError::Content { path, subject, found, expected, source } if expected == FORMATS => {
+            let expected = format!("{expected}, or skip_broken = true to leave out such files");
+            DataError::Content { path, subject, found, expected, source }
+        }
+        other => other,
+    }
 }

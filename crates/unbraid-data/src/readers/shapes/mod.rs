@@ -1,10 +1,11 @@
 //! `shapes`: the images of dSprites, rendered on demand without any file.
 //!
 //! The grid, the order and nearly all pixels are those of the published file: squares are bit-exact, and ellipses and
-//! hearts differ by one or two pixels in about 3 % of the images. Reduced grids keep every n-th value.
+//! hearts differ by one or two pixels in about 3 % of the images. Reduced grids keep every n-th value. On request there is a
+//! fourth shape, a triangle, to show models what they have never seen (Mushom 2020, Fig. 5.18).
 
 mod outline;
-mod square;
+mod polygon;
 
 use super::{decorated, dsprites};
 use crate::dataset::{DataSet, ImageShape};
@@ -37,24 +38,31 @@ pub(crate) struct Grid {
     pub(crate) orientations: usize,
     /// The number of positions along each axis, a divisor of 32.
     pub(crate) positions: usize,
+    /// Whether triangles follow the hearts.
+    pub(crate) triangle: bool,
 }
+
+/// The class of the triangle.
+const TRIANGLE: u32 = 3;
 
 impl Default for Grid {
     fn default() -> Self {
-        Self { scales: 6, orientations: 40, positions: 32 }
+        Self { scales: 6, orientations: 40, positions: 32, triangle: false }
     }
 }
 
 impl Grid {
     /// The number of values of shape, scale, orientation, x and y.
     fn sizes(self) -> [usize; 5] {
-        [3, self.scales, self.orientations, self.positions, self.positions]
+        [3 + usize::from(self.triangle), self.scales, self.orientations, self.positions, self.positions]
     }
 
     /// The classes in the full grid for classes in this grid.
     fn full_classes(self, classes: [u32; 5]) -> [u32; 5] {
         let sizes = self.sizes();
-        std::array::from_fn(|k| classes[k] * (dsprites::SIZES[k] / sizes[k]) as u32)
+        // There are as many shapes as there are, in any grid.
+        let stride = |k: usize| if k == 0 { 1 } else { dsprites::SIZES[k] / sizes[k] };
+        std::array::from_fn(|k| classes[k] * stride(k) as u32)
     }
 }
 
@@ -109,8 +117,9 @@ fn render(classes: [u32; 5], pixels: &mut [f32]) {
     };
     pixels.fill(0.0);
     match shape {
-        0 => square::fill(&pose, pixels),
+        0 => polygon::square(&pose, pixels),
         1 => ELLIPSE.fill(&pose, pixels),
+        TRIANGLE => polygon::triangle(&pose, pixels),
         _ => HEART.fill(&pose, pixels),
     }
 }
@@ -140,6 +149,10 @@ impl DataSet for Shapes {
         self.varying.index_of(values)
     }
 
+    fn is_binary(&self) -> bool {
+        true
+    }
+
     fn write_image(&self, index: usize, _noise: Lane, pixels: &mut [f32]) -> Result<()> {
         assert!(index < self.len(), "image {index} of {}", self.len());
         assert_eq!(pixels.len(), SIDE * SIDE, "`pixels` holds one image");
@@ -152,8 +165,10 @@ impl DataSet for Shapes {
     }
 
     fn fingerprint(&self) -> Result<String> {
-        let Grid { scales, orientations, positions } = self.grid;
-        let recipe = format!("shapes 1 scales={scales} orientations={orientations} positions={positions}");
+        let Grid { scales, orientations, positions, triangle } = self.grid;
+        let more = if triangle { " triangle" } else { "" };
+        let recipe =
+            format!("shapes 1 scales={scales} orientations={orientations} positions={positions}{more}");
         Fingerprint::Recipe(recipe).compute()
     }
 }
@@ -164,6 +179,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
         scales: request.integer("scales", 1..=full.scales, full.scales)?,
         orientations: request.integer("orientations", 1..=full.orientations, full.orientations)?,
         positions: request.integer("positions", 1..=full.positions, full.positions)?,
+        triangle: request.boolean("triangle", full.triangle)?,
     };
     decorated::decorate(Box::new(Shapes::new(grid)?), request)
 }

@@ -5,16 +5,21 @@
 //! normalised. The trees of a stage are grown in parallel and do not depend on the number of threads.
 
 mod columns;
+mod regression;
 mod split;
 mod tree;
+
+pub use regression::GradientBoostingRegression;
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use crate::numeric::{argmax, exp, vectorised};
+use crate::options::Declare;
 use columns::{Columns, mix};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 use tree::{Tree, Workspace};
 
 /// Parameters of [`GradientBoosting`]; the defaults are scikit-learn's.
@@ -34,6 +39,16 @@ pub struct BoostingParameters {
 impl Default for BoostingParameters {
     fn default() -> Self {
         Self { stages: 100, learning_rate: 0.1, max_depth: 3, seed: 0 }
+    }
+}
+
+impl BoostingParameters {
+    pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
+        let Self { stages, learning_rate, max_depth, seed: _ } = self;
+        declare.count("stages", stages, 1..=1_000_000, "trees for each class");
+        let rates = (Bound::Excluded(0.0), Bound::Included(1.0));
+        declare.number("learning_rate", learning_rate, rates, "share of each tree that is added");
+        declare.count("max_depth", max_depth, 1..=12, "splits from the root to a leaf at most");
     }
 }
 
@@ -207,6 +222,7 @@ impl Booster {
             tie_seed,
             &mut self.workspace,
             &mut self.importances,
+            |gradient: f64| gradient.abs() * (1.0 - gradient.abs()),
             |gradient, curvature| {
                 if curvature.abs() < 1e-150 { 0.0 } else { correction * gradient / curvature }
             },
@@ -273,6 +289,10 @@ fn decide(scores: &[&[f64]], classes: usize) -> Vec<u32> {
 
 fn check(features: ArrayView2<'_, f64>, classes: &Classes, parameters: &BoostingParameters) -> Result<()> {
     super::check_fit(features, classes)?;
+    check_parameters(features, parameters)
+}
+
+fn check_parameters(features: ArrayView2<'_, f64>, parameters: &BoostingParameters) -> Result<()> {
     if features.nrows() >= split::LARGEST_ROWS {
         let (found, most) = (features.nrows(), split::LARGEST_ROWS - 1);
         return Err(MetricsError::TooMany { array: "features", what: "row", found, most });

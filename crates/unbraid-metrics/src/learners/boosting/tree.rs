@@ -56,7 +56,11 @@ struct Pending {
 
 /// Grows a tree on `gradients` and adds what each feature improved to `importances`.
 ///
-/// `leaf_value` turns the sum of gradients and the sum of curvatures `|g| (1 - |g|)` of a leaf into its value.
+/// `leaf_value` turns the sum of gradients and the sum of their `curvature` of a leaf into its value.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is grown on, how, and where to: no two of them belong together"
+)]
 pub(super) fn grow(
     columns: &Columns,
     gradients: &[f64],
@@ -64,6 +68,7 @@ pub(super) fn grow(
     tie_seed: u64,
     workspace: &mut Workspace,
     importances: &mut [f64],
+    curvature: impl Fn(f64) -> f64,
     leaf_value: impl Fn(f64, f64) -> f64,
 ) -> Tree {
     let mut growth = Growth::start(columns, gradients, workspace);
@@ -72,7 +77,7 @@ pub(super) fn grow(
     while let Some(node) = level.pop() {
         depth = depth.max(growth.split(node, max_depth, tie_seed, importances, &mut level));
     }
-    growth.finish(gradients, depth, leaf_value)
+    growth.finish(gradients, depth, curvature, leaf_value)
 }
 
 struct Growth<'a> {
@@ -226,13 +231,18 @@ impl<'a> Growth<'a> {
         rows[lefts..].copy_from_slice(&moved[..rights]);
     }
 
-    fn finish(self, gradients: &[f64], depth: usize, leaf_value: impl Fn(f64, f64) -> f64) -> Tree {
+    fn finish(
+        self,
+        gradients: &[f64],
+        depth: usize,
+        curvature: impl Fn(f64) -> f64,
+        leaf_value: impl Fn(f64, f64) -> f64,
+    ) -> Tree {
         let count = self.nodes.len();
         // Four sums for each leaf, taken in turn, so that one addition need not wait for the last one.
         let mut curvatures = vec![[0.0; 4]; count];
         for (i, (&leaf, gradient)) in self.workspace.node_of_row.iter().zip(gradients).enumerate() {
-            let magnitude = gradient.abs();
-            curvatures[leaf as usize][i % 4] += magnitude * (1.0 - magnitude);
+            curvatures[leaf as usize][i % 4] += curvature(*gradient);
         }
         let scale = self.workspace.gradients.scale;
         let values = (0..count)

@@ -1,28 +1,44 @@
 //! The `[objective]` table: one variant for each method, with its hyper-parameters and their ranges.
 
+mod catalogue;
+mod composition;
 mod parts;
+mod term;
 #[cfg(test)]
 mod tests;
 
-pub use parts::{DipConfig, DivergenceConfig, Encoder, Estimator, Kernel, KlForm, MmdConfig};
+pub use catalogue::{InWords, METHODS, TERMS};
+pub use composition::WeightedTerm;
+pub use parts::{
+    DipConfig, DivergenceConfig, Encoder, Estimator, FDivergence, Kernel, KlForm, MmdConfig, Samples,
+};
+pub use term::{ComposedTerm, CovarianceConfig, CovarianceOf, PosteriorNeed, TermConfig, Terms};
 
-use super::check::at_least_one;
-use super::{DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
+use super::check::size;
+use super::{ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use term::{Batch, Units};
 
 /// What is minimised. Every weight and every capacity is a [`Schedule`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectiveConfig {
-    /// Reconstruction from the posterior mean and nothing else.
+    /// Reconstruction from the posterior mean, without any regularisation.
     Autoencoder {},
     /// Reconstruction and KL divergence (Kingma & Welling 2014).
-    Vae {},
+    Vae {
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
+    },
     /// The KL divergence weighted by `beta` (Higgins et al. 2017; Kumar et al. 2018, eq. 8).
     BetaVae {
         /// The weight; 1 is the VAE.
         beta: Schedule,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// The KL divergence held at a capacity (Burgess et al. 2018, eq. 8; Dupont 2018, eq. 3).
     AnnealedVae {
@@ -30,6 +46,9 @@ pub enum ObjectiveConfig {
         gamma: Schedule,
         /// The capacity C in nats.
         capacity: Schedule,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// The KL divergence in three parts with weights of their own (Chen et al. 2018, eq. 4).
     BetaTcvae {
@@ -44,9 +63,12 @@ pub enum ObjectiveConfig {
         /// How the density of the aggregate posterior is estimated.
         #[serde(default)]
         estimator: Estimator,
-        /// Whether the parts that have the weight one are taken together as the exact KL divergence.
+        /// Whether parts with a weight of one are combined into the exact KL divergence.
         #[serde(default)]
         kl: KlForm,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// The covariance of the posterior means drawn towards the identity (Kumar et al. 2018, eq. 6).
     DipVaeI(DipConfig),
@@ -61,6 +83,9 @@ pub enum ObjectiveConfig {
         /// The divergence between aggregate posterior and prior.
         #[serde(default)]
         divergence: DivergenceConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// KL divergence and MMD, weighted so that mutual information is kept (Zhao et al. 2017, section 3).
     InfoVae {
@@ -71,6 +96,9 @@ pub enum ObjectiveConfig {
         /// The MMD.
         #[serde(default)]
         mmd: MmdConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// MMD alone (Tolstikhin et al. 2018, algorithm 2).
     WaeMmd {
@@ -82,6 +110,9 @@ pub enum ObjectiveConfig {
         /// The MMD.
         #[serde(default)]
         mmd: MmdConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// The VAE and the total correlation of q(z), estimated by a discriminator (Kim & Mnih 2018, eq. 2).
     FactorVae {
@@ -93,6 +124,9 @@ pub enum ObjectiveConfig {
         /// The discriminator.
         #[serde(default)]
         discriminator: DiscriminatorConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// Continuous and categorical units at capacities of their own (Dupont 2018, eq. 7).
     JointVae {
@@ -102,8 +136,11 @@ pub enum ObjectiveConfig {
         capacity_continuous: Schedule,
         /// The weight of the distance of the categorical units from their capacity.
         gamma_categorical: Schedule,
-        /// The capacity C_c of the categorical units in nats; of more than the sum of ln(classes), only that counts.
+        /// The capacity C_c of the categorical units in nats; limited to the sum of ln(classes).
         capacity_categorical: Schedule,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// Aggregate posterior against prior by a discriminator (Tolstikhin et al. 2018, algorithm 1).
     WaeGan {
@@ -112,39 +149,90 @@ pub enum ObjectiveConfig {
         /// What is decoded.
         #[serde(default)]
         encoder: Encoder,
-        /// How the encoder plays against the discriminator.
+        /// The encoder's loss against the discriminator.
         #[serde(default)]
         generator_loss: GeneratorLoss,
         /// The discriminator.
         #[serde(default)]
         discriminator: DiscriminatorConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
-    /// The adversarial autoencoder (Makhzani et al. 2015): as `wae-gan`, by default with a Gaussian encoder and a weight
-    /// of one.
+    /// The adversarial autoencoder (Makhzani et al. 2015): `wae-gan` with a Gaussian encoder and a weight of one as
+    /// defaults.
     Aae {
         /// The weight of the adversarial term.
         #[serde(default = "one")]
         lambda: Schedule,
+        /// The weight of the KL divergence: 1 in the formula of Mushom 2020, section 4.3; 0 in Makhzani et al. 2015 and in
+        /// the thesis' own table.
+        #[serde(default = "zero", skip_serializing_if = "is_zero")]
+        kl: Schedule,
         /// What is decoded.
         #[serde(default = "gaussian")]
         encoder: Encoder,
-        /// How the encoder plays against the discriminator.
+        /// The encoder's loss against the discriminator.
         #[serde(default)]
         generator_loss: GeneratorLoss,
         /// The discriminator.
         #[serde(default)]
         discriminator: DiscriminatorConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
     /// The importance-weighted bound (Burda et al. 2016, eq. 8).
     Iwae {
         /// K, the number of samples of each posterior.
         samples: usize,
     },
-    /// Probabilistic principal components (Tipping & Bishop 1999), fitted at once: a linear baseline.
+    /// Probabilistic PCA (Tipping & Bishop 1999), fitted in one step: a linear baseline.
     Pca {
         /// How many images to fit to, drawn at random; all if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         images: Option<usize>,
+    },
+    /// Independent components, found by FastICA among the principal ones: a linear baseline.
+    Ica {
+        /// How many images to fit to, drawn at random; all if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<usize>,
+    },
+    /// The VAE with a bonus for the entropy of its posteriors (Mathieu et al. 2019, eq. 5): the beta-VAE up to the scale of
+    /// the latent units.
+    MaxEntropy {
+        /// The entropy has the weight beta - 1.
+        beta: Schedule,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
+    },
+    /// Adversarial variational Bayes (Mescheder et al. 2017; Mushom 2020, section 3.4).
+    Avb {
+        /// The weight of the KL divergence.
+        #[serde(default = "one")]
+        beta: Schedule,
+        /// Whether the discriminator compares with a Gaussian of the posterior's moments instead of with the prior.
+        #[serde(default)]
+        adaptive_contrast: bool,
+        /// The discriminator T(x, z).
+        #[serde(default)]
+        discriminator: ContrastConfig,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
+    },
+    /// Reconstruction and any weighted terms.
+    Composed {
+        /// The terms.
+        terms: Terms,
+        /// What is decoded.
+        #[serde(default = "gaussian")]
+        encoder: Encoder,
+        /// L, the number of samples of each posterior.
+        #[serde(default, skip_serializing_if = "Samples::is_one")]
+        samples: Samples,
     },
 }
 
@@ -156,139 +244,214 @@ fn one() -> Schedule {
     Schedule::Constant(1.0)
 }
 
-/// The facts about a method that other parts of the program need: all of them in one place, none with a default.
-struct Method {
-    /// The word that selects it.
-    name: &'static str,
-    /// Every weight and capacity by its key.
-    schedules: Vec<(&'static str, Schedule)>,
-    /// Whether it is defined for categorical units: wherever only q(z, c|x) and its divergence from the prior count, which
-    /// add up over units. A method that looks at q(z) as a whole is defined for continuous units only.
-    units: Units,
-    /// Whether it compares the images of a batch with each other.
-    batch: Batch,
+fn zero() -> Schedule {
+    Schedule::Constant(0.0)
 }
 
-#[derive(PartialEq)]
-enum Units {
-    Any,
-    Continuous,
+fn is_zero(schedule: &Schedule) -> bool {
+    *schedule == zero()
 }
 
-#[derive(PartialEq)]
-enum Batch {
-    OneImageWillDo,
-    ComparesImages,
+/// What of each posterior is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Latent {
+    /// The mean.
+    Mean,
+    /// This many samples.
+    Samples(usize),
 }
 
 impl ObjectiveConfig {
-    fn method(&self) -> Method {
-        use Batch::{ComparesImages, OneImageWillDo};
-        use Units::{Any, Continuous};
-        let method = |name, schedules: &[(&'static str, Schedule)], units, batch| Method {
-            name,
-            schedules: schedules.to_vec(),
-            units,
-            batch,
-        };
-        match *self {
-            Self::Autoencoder {} => method("autoencoder", &[], Any, OneImageWillDo),
-            Self::Vae {} => method("vae", &[], Any, OneImageWillDo),
-            Self::BetaVae { beta } => method("beta-vae", &[("beta", beta)], Any, OneImageWillDo),
-            Self::AnnealedVae { gamma, capacity } => {
-                method("annealed-vae", &[("gamma", gamma), ("capacity", capacity)], Any, OneImageWillDo)
-            }
-            Self::BetaTcvae { alpha, beta, gamma, .. } => {
-                let weights = [("alpha", alpha), ("beta", beta), ("gamma", gamma)];
-                method("beta-tcvae", &weights, Continuous, ComparesImages)
-            }
-            Self::DipVaeI(ref dip) => method("dip-vae-i", &dip.schedules(), Continuous, ComparesImages),
-            Self::DipVaeIi(ref dip) => method("dip-vae-ii", &dip.schedules(), Continuous, ComparesImages),
-            Self::Decomposition { alpha, beta, .. } => {
-                method("decomposition", &[("alpha", alpha), ("beta", beta)], Continuous, ComparesImages)
-            }
-            Self::InfoVae { alpha, lambda, .. } => {
-                method("info-vae", &[("alpha", alpha), ("lambda", lambda)], Continuous, ComparesImages)
-            }
-            Self::WaeMmd { lambda, .. } => {
-                method("wae-mmd", &[("lambda", lambda)], Continuous, ComparesImages)
-            }
-            Self::FactorVae { gamma, .. } => {
-                method("factor-vae", &[("gamma", gamma)], Continuous, ComparesImages)
-            }
-            Self::JointVae {
-                gamma_continuous,
-                capacity_continuous,
-                gamma_categorical,
-                capacity_categorical,
-            } => {
-                let schedules = [
-                    ("gamma_continuous", gamma_continuous),
-                    ("capacity_continuous", capacity_continuous),
-                    ("gamma_categorical", gamma_categorical),
-                    ("capacity_categorical", capacity_categorical),
-                ];
-                method("joint-vae", &schedules, Any, OneImageWillDo)
-            }
-            Self::WaeGan { lambda, .. } => {
-                method("wae-gan", &[("lambda", lambda)], Continuous, OneImageWillDo)
-            }
-            Self::Aae { lambda, .. } => method("aae", &[("lambda", lambda)], Continuous, OneImageWillDo),
-            Self::Iwae { .. } => method("iwae", &[], Continuous, OneImageWillDo),
-            Self::Pca { .. } => method("pca", &[], Continuous, OneImageWillDo),
+    /// Its name in configurations.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Autoencoder {} => "autoencoder",
+            Self::Vae { .. } => "vae",
+            Self::BetaVae { .. } => "beta-vae",
+            Self::AnnealedVae { .. } => "annealed-vae",
+            Self::BetaTcvae { .. } => "beta-tcvae",
+            Self::DipVaeI(_) => "dip-vae-i",
+            Self::DipVaeIi(_) => "dip-vae-ii",
+            Self::Decomposition { .. } => "decomposition",
+            Self::InfoVae { .. } => "info-vae",
+            Self::WaeMmd { .. } => "wae-mmd",
+            Self::FactorVae { .. } => "factor-vae",
+            Self::JointVae { .. } => "joint-vae",
+            Self::WaeGan { .. } => "wae-gan",
+            Self::Aae { .. } => "aae",
+            Self::Iwae { .. } => "iwae",
+            Self::Pca { .. } => "pca",
+            Self::Ica { .. } => "ica",
+            Self::MaxEntropy { .. } => "max-entropy",
+            Self::Avb { .. } => "avb",
+            Self::Composed { .. } => "composed",
         }
     }
 
-    /// The word that selects it.
-    pub fn name(&self) -> &'static str {
-        self.method().name
+    /// What is decoded of each posterior.
+    pub fn latent(&self) -> Latent {
+        match self {
+            Self::Autoencoder {} => Latent::Mean,
+            Self::WaeMmd { encoder, samples, .. }
+            | Self::WaeGan { encoder, samples, .. }
+            | Self::Aae { encoder, samples, .. }
+            | Self::Composed { encoder, samples, .. } => match encoder {
+                Encoder::Deterministic => Latent::Mean,
+                Encoder::Gaussian => Latent::Samples(samples.0),
+            },
+            Self::Iwae { samples } => Latent::Samples(*samples),
+            Self::Vae { samples }
+            | Self::BetaVae { samples, .. }
+            | Self::AnnealedVae { samples, .. }
+            | Self::BetaTcvae { samples, .. }
+            | Self::DipVaeI(DipConfig { samples, .. })
+            | Self::DipVaeIi(DipConfig { samples, .. })
+            | Self::Decomposition { samples, .. }
+            | Self::InfoVae { samples, .. }
+            | Self::FactorVae { samples, .. }
+            | Self::JointVae { samples, .. }
+            | Self::MaxEntropy { samples, .. }
+            | Self::Avb { samples, .. } => Latent::Samples(samples.0),
+            Self::Pca { .. } | Self::Ica { .. } => Latent::Samples(1),
+        }
+    }
+
+    /// Whether it is fitted in one step by linear algebra instead of by gradient descent; then on how many images.
+    pub fn closed_form(&self) -> Option<Option<usize>> {
+        let (Self::Pca { images } | Self::Ica { images }) = self else { return None };
+        Some(*images)
     }
 
     /// Whether it is defined for categorical units.
     pub fn takes_categorical_units(&self) -> bool {
-        self.method().units == Units::Any
+        let any = |term: &WeightedTerm| term.term.facts().units == Units::Any;
+        self.closed_form().is_none() && self.terms().iter().all(any)
     }
 
-    /// Every weight and capacity by its key.
-    pub fn schedules(&self) -> Vec<(&'static str, Schedule)> {
-        self.method().schedules
-    }
-
-    /// Refuses what cannot be right.
-    pub(super) fn check(&self, prior: &PriorConfig, batch_size: usize) -> Result {
-        let Method { name, schedules, batch, .. } = self.method();
-        for (key, schedule) in schedules {
-            schedule.check(&format!("objective.{key}"))?;
+    /// What it must be able to do with the posterior of the continuous units, and which of its terms asks for it: the name
+    /// of one, or `None` for the decoded mean and closed forms.
+    pub fn posterior_need(&self) -> (PosteriorNeed, Option<&'static str>) {
+        if self.closed_form().is_some() {
+            return (PosteriorNeed::DiagonalGaussian, None);
         }
-        if batch == Batch::ComparesImages && batch_size < 2 {
-            let expected = format!("at least 2, since objective `{name}` compares images");
+        let decoded = match self.latent() {
+            Latent::Mean => PosteriorNeed::Gaussian,
+            Latent::Samples(_) => PosteriorNeed::Samples,
+        };
+        let terms = self.terms();
+        let needs = terms.iter().map(|term| (term.term.facts().posterior, Some(term.term.name())));
+        // The first of the greatest needs.
+        [(decoded, None)]
+            .into_iter()
+            .chain(needs)
+            .fold((PosteriorNeed::Samples, None), |most, need| if need.0 > most.0 { need } else { most })
+    }
+
+    /// Refuses impossible values.
+    pub(super) fn check(&self, prior: &PriorConfig, batch_size: usize) -> Result {
+        let terms = self.terms();
+        self.check_schedules()?;
+        let compares = |term: &WeightedTerm| term.term.facts().batch == Batch::ComparesImages;
+        if terms.iter().any(compares) && batch_size < 2 {
+            let expected = format!("at least 2, since objective `{}` compares images", self.name());
             return Err(Error::value("training.batch_size", batch_size, expected));
         }
+        self.check_samples()?;
         match self {
-            Self::DipVaeI(dip) | Self::DipVaeIi(dip) => dip.check(),
-            Self::Decomposition { divergence, .. } => divergence.check(prior),
-            Self::InfoVae { alpha, lambda, mmd } => {
+            Self::Decomposition { divergence, .. } => divergence.term().check("objective.divergence", prior),
+            Self::InfoVae { alpha, lambda, mmd, .. } => {
                 check_information(*alpha, *lambda)?;
                 mmd.check("objective.mmd")
             }
             Self::WaeMmd { mmd, .. } => mmd.check("objective.mmd"),
-            Self::FactorVae { discriminator, .. }
-            | Self::WaeGan { discriminator, .. }
-            | Self::Aae { discriminator, .. } => discriminator.check(),
-            Self::Iwae { samples } => at_least_one("objective.samples", *samples as u64),
-            // Their schedules are all they have; what `pca` asks of the rest is checked with the rest.
+            Self::MaxEntropy { beta, .. } => check_beta(*beta),
+            Self::Composed { terms, .. } => check_terms(terms, prior),
+            Self::Pca { images } | Self::Ica { images } => {
+                images.map_or(Ok(()), |images| size("objective.images", images))
+            }
+            // The options of their terms have the same keys here.
             Self::Autoencoder {}
-            | Self::Vae {}
+            | Self::Vae { .. }
             | Self::BetaVae { .. }
             | Self::AnnealedVae { .. }
             | Self::BetaTcvae { .. }
+            | Self::DipVaeI(_)
+            | Self::DipVaeIi(_)
+            | Self::FactorVae { .. }
             | Self::JointVae { .. }
-            | Self::Pca { .. } => Ok(()),
+            | Self::WaeGan { .. }
+            | Self::Aae { .. }
+            | Self::Iwae { .. }
+            | Self::Avb { .. } => terms.iter().try_for_each(|term| term.term.check("objective", prior)),
         }
+    }
+
+    fn check_samples(&self) -> Result {
+        let (Self::WaeMmd { encoder, samples, .. }
+        | Self::WaeGan { encoder, samples, .. }
+        | Self::Aae { encoder, samples, .. }
+        | Self::Composed { encoder, samples, .. }) = self
+        else {
+            return match self.latent() {
+                Latent::Samples(samples) => Samples(samples).check(),
+                Latent::Mean => Ok(()),
+            };
+        };
+        if *encoder == Encoder::Deterministic && !samples.is_one() {
+            let expected = "1, since the mean is decoded; objective.encoder=gaussian decodes samples";
+            return Err(Error::value("objective.samples", samples.0, expected));
+        }
+        samples.check()
+    }
+
+    fn check_schedules(&self) -> Result {
+        let subtracted: Vec<String> = if let Self::Composed { terms, .. } = self {
+            let parts = terms.0.iter().filter(|part| part.may_be_subtracted());
+            parts.map(|part| format!("terms.{}.weight", part.term.name())).collect()
+        } else {
+            Vec::new()
+        };
+        for (key, schedule) in self.schedules() {
+            if subtracted.contains(&key) {
+                schedule.check_any_sign(&format!("objective.{key}"))?;
+            } else {
+                schedule.check(&format!("objective.{key}"))?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// The weights 1 - alpha and alpha + lambda - 1 must never be negative. Between the ends of their lines both are straight.
+/// The weight beta - 1 must never be negative.
+fn check_beta(beta: Schedule) -> Result {
+    match beta.turns().into_iter().map(|step| beta.at(step)).find(|beta| *beta < 1.0) {
+        Some(found) => {
+            let expected = "at least 1: the entropy has the weight beta - 1";
+            Err(Error::value("objective.beta", found, expected))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses two terms of the same name and impossible options.
+fn check_terms(terms: &Terms, prior: &PriorConfig) -> Result {
+    for (place, ComposedTerm { term, .. }) in terms.0.iter().enumerate() {
+        let logged = |term: &TermConfig| match term {
+            // Two estimates of the same quantity, logged under its name.
+            TermConfig::DiscriminatedTotalCorrelation { .. } => "total-correlation",
+            other => other.name(),
+        };
+        if terms.0[..place].iter().any(|earlier| logged(&earlier.term) == logged(term)) {
+            let found = format!("`{}` twice", logged(term));
+            return Err(Error::value("objective.terms", found, "each term once"));
+        }
+        term.check(&format!("objective.terms.{}", term.name()), prior)?;
+    }
+    Ok(())
+}
+
+/// The weights 1 - alpha and alpha + lambda - 1 must never be negative. Both are linear between the turning points of
+/// their schedules.
 fn check_information(alpha: Schedule, lambda: Schedule) -> Result {
     let steps = [alpha, lambda].into_iter().flat_map(|schedule| schedule.turns());
     for step in steps {

@@ -1,7 +1,8 @@
-//! What objectives are made of besides weights.
+//! Settings of objectives other than weights.
 
-use crate::config::check::positive;
-use crate::config::{PriorConfig, Schedule};
+use super::term::{CovarianceConfig, CovarianceOf, TermConfig, projections, stratified};
+use crate::config::check::{positive, size};
+use crate::config::{DiscriminatorConfig, Schedule};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -16,12 +17,15 @@ pub struct DipConfig {
     /// The weight of the squares of the third central moments of the aggregate posterior (Kumar et al. 2018, section 4).
     #[serde(default = "zero")]
     pub lambda_3: Schedule,
-    /// The share of the past in a running estimate of the covariance; 0 takes each batch by itself (footnote 4).
+    /// The decay of a running estimate of the covariance; 0 uses each batch by itself (footnote 4).
     #[serde(default)]
     pub running_decay: f64,
+    /// L, the number of samples of each posterior.
+    #[serde(default, skip_serializing_if = "Samples::is_one")]
+    pub samples: Samples,
 }
 
-/// How ln q(z) is estimated from a batch of B of N images.
+/// How ln q(z) is estimated from a batch of B out of N images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
@@ -30,23 +34,64 @@ pub enum Estimator {
     Mss,
     /// Minibatch weighted sampling (Chen et al. 2018, eq. 3): biased unless the batch is large.
     Mws,
-    /// Stratified sampling with the weights in the columns where public code puts them; to reproduce its results.
+    /// Stratified sampling with the weights in the columns in which public code puts them, to reproduce its results.
     MssColumns,
+    /// The image's own posterior exactly, and the others of the batch with equal weights (Esmaeili et al. 2018; Mathieu et
+    /// al. 2019, eq. 10b).
+    Stratified,
+}
+
+/// The function f of an f-divergence D_f(q || p) = E_p\[f(q / p)\] (Mushom 2020, eq. 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FDivergence {
+    /// KL(q || p): f(u) = u ln u.
+    Kl,
+    /// KL(p || q): f(u) = -ln u.
+    ReverseKl,
+    /// Twice the Jensen-Shannon divergence: f(u) = u ln u - (u + 1) ln((u + 1) / 2), as the thesis has it.
+    JensenShannon,
+    /// Pearson's chi^2: f(u) = (u - 1)^2.
+    Pearson,
+    /// The squared Hellinger distance: f(u) = (sqrt(u) - 1)^2.
+    SquaredHellinger,
+}
+
+/// L, the number of samples of each posterior that are decoded (Kingma & Welling 2014, eq. 7; Mushom 2020, section 3.3).
+/// One is left out of a written configuration, so that those of earlier versions keep their fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Samples(pub usize);
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Samples {
+    pub(super) fn is_one(&self) -> bool {
+        self.0 == 1
+    }
+
+    pub(super) fn check(self) -> Result {
+        size("objective.samples", self.0)
+    }
 }
 
 /// How `beta-tcvae` sums its parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KlForm {
-    /// alpha MI + beta TC + gamma KL_dim, each estimated: as the paper has it.
+    /// alpha MI + beta TC + gamma KL_dim, each estimated, as in the paper.
     #[default]
     Estimated,
-    /// KL + (alpha - 1) MI + (beta - 1) TC + (gamma - 1) KL_dim with the KL divergence in closed form: the same in
-    /// expectation, with less noise; as disentanglement_lib has it.
+    /// KL + (alpha - 1) MI + (beta - 1) TC + (gamma - 1) KL_dim with the KL divergence in closed form, as in
+    /// disentanglement_lib: the same in expectation, with less noise.
     Analytic,
 }
 
-/// What an encoder's output means to the decoder.
+/// What of the posterior is decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoder {
@@ -65,8 +110,33 @@ pub enum DivergenceConfig {
     Mmd(MmdConfig),
     /// KL(p(z) || q(z)) with q(z) as the mixture of the batch's posteriors.
     InclusiveKl {},
-    /// Squared distances of mean and covariance.
+    /// Squared differences of mean and covariance.
     Moments {},
+    /// KL(q(z) || p(z)) (Mathieu et al. 2019, appendix C, eq. 10).
+    ExclusiveKl {
+        /// How the density of the aggregate posterior is estimated.
+        #[serde(default = "stratified")]
+        estimator: Estimator,
+    },
+    /// D_f(q(z) || p(z)) by its variational bound (Nowozin et al. 2016; Mushom 2020, eq. 2.2).
+    FDivergence {
+        /// f.
+        divergence: FDivergence,
+        /// The discriminator.
+        #[serde(default)]
+        discriminator: DiscriminatorConfig,
+    },
+    /// D_f(q(z) || p(z)) with q(z) as the mixture of the batch's posteriors (Rubenstein et al. 2019).
+    RandomMixture {
+        /// f.
+        divergence: FDivergence,
+    },
+    /// The sliced Wasserstein distance (Kolouri et al. 2018).
+    SlicedWasserstein {
+        /// Number of random directions.
+        #[serde(default = "projections")]
+        projections: usize,
+    },
 }
 
 impl Default for DivergenceConfig {
@@ -83,7 +153,7 @@ pub struct MmdConfig {
     pub kernel: Kernel,
     /// The kernel is a sum over these scales.
     pub scales: Vec<f64>,
-    /// Whether each unit is compared with its prior alone.
+    /// Whether each unit is compared with its own marginal prior.
     pub per_unit: bool,
 }
 
@@ -113,27 +183,25 @@ impl DipConfig {
         [("lambda_od", self.lambda_od), ("lambda_d", self.lambda_d), ("lambda_3", self.lambda_3)]
     }
 
-    pub(super) fn check(&self) -> Result {
-        if (0.0..1.0).contains(&self.running_decay) {
-            return Ok(());
-        }
-        Err(Error::value("objective.running_decay", self.running_decay, "a number from 0 to below 1"))
+    /// The options of its two covariance terms.
+    pub(super) fn covariance(&self, of: CovarianceOf) -> CovarianceConfig {
+        CovarianceConfig { of, running_decay: self.running_decay }
     }
 }
 
 impl DivergenceConfig {
-    pub(super) fn check(&self, prior: &PriorConfig) -> Result {
-        match (self, prior) {
-            (Self::Mmd(mmd), _) => mmd.check("objective.divergence"),
-            (Self::Moments {}, PriorConfig::StudentT { degrees_of_freedom })
-                if *degrees_of_freedom <= 2.0 =>
-            {
-                let found =
-                    format!("moments with a Student-t prior of {degrees_of_freedom} degrees of freedom");
-                let expected = "mmd or inclusive-kl, since that prior has no covariance";
-                Err(Error::value("objective.divergence", found, expected))
+    /// The term that computes it.
+    pub(super) fn term(&self) -> TermConfig {
+        match self.clone() {
+            Self::Mmd(mmd) => TermConfig::Mmd(mmd),
+            Self::InclusiveKl {} => TermConfig::InclusiveKl {},
+            Self::Moments {} => TermConfig::Moments {},
+            Self::ExclusiveKl { estimator } => TermConfig::ExclusiveKl { estimator },
+            Self::FDivergence { divergence, discriminator } => {
+                TermConfig::FDivergence { divergence, discriminator }
             }
-            (Self::InclusiveKl {} | Self::Moments {}, _) => Ok(()),
+            Self::RandomMixture { divergence } => TermConfig::RandomMixture { divergence },
+            Self::SlicedWasserstein { projections } => TermConfig::SlicedWasserstein { projections },
         }
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn dlib_tables(images: ImageShape) -> Tables {
     (encoder, decoder)
 }
 
-/// `dupont-32`: three layers instead of four. The paper's text drops the encoder's last layer, the author's code, which
-/// made the results, the second; this is the code's.
+/// `dupont-32`: three layers instead of four. The paper's text drops the encoder's last layer, while the author's code,
+/// which produced the results, drops the second; this follows the code.
 pub(super) fn dupont_32_tables(images: ImageShape) -> Tables {
     family(images, &[32, 64, 64], &[32, 32], Linear::relu("encoder.fc1", 256), 256)
 }

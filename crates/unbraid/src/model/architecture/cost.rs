@@ -1,27 +1,35 @@
-//! How much arithmetic a network is.
+//! The number of floating-point operations of a network.
 
 use super::Blueprint;
+use crate::config::PosteriorConfig;
 use unbraid_data::ImageShape;
 
+/// The product of some numbers, or the largest number if it is larger.
+fn product(factors: &[usize]) -> u64 {
+    factors.iter().fold(1, |product, factor| product.saturating_mul(*factor as u64))
+}
+
 impl Blueprint {
-    /// Floating-point operations of one training step for each image: a multiplication and an addition for each weight
-    /// of each output value, once forward and twice backward, for the inputs and for the weights. The first layer needs
-    /// no gradient for its input. Activations, normalisation, losses and the optimiser are left out, as is usual.
+    /// Floating-point operations of one training step per image: a multiplication and an addition for each weight of
+    /// each output value, once in the forward pass and twice in the backward pass, for the inputs and for the weights.
+    /// The first layer needs no gradient for its input. Activations, normalisation, losses and the optimiser are left
+    /// out, as is usual.
     pub fn training_operations(&self) -> u64 {
         let layers = self.multiplications();
         let first = layers.first().copied().unwrap_or(0);
-        2 * (3 * layers.iter().sum::<u64>() - first)
+        let all = layers.iter().fold(0_u64, |sum, layer| sum.saturating_add(*layer));
+        all.saturating_mul(3).saturating_sub(first).saturating_mul(2)
     }
 
-    /// Values of the largest image or layer, for one image.
+    /// The size of the largest image or layer output, for one image.
     pub fn largest_layer(&self) -> usize {
         let linear = self.encoder.linear.iter().chain(&self.decoder.linear).map(|layer| layer.width);
         let images = self.encoder_images().into_iter().chain(self.decoder_images());
         images.map(ImageShape::values).chain(linear).max().unwrap_or(0)
     }
 
-    /// What the encoder's convolutions make of an image, the image itself first.
-    fn encoder_images(&self) -> Vec<ImageShape> {
+    /// The shapes of the encoder's convolution outputs, starting with the image itself.
+    pub(super) fn encoder_images(&self) -> Vec<ImageShape> {
         let mut images = vec![self.image_shape];
         for layer in &self.encoder.convolutions {
             let size =
@@ -32,8 +40,8 @@ impl Blueprint {
         images
     }
 
-    /// What the decoder's convolutions make of the grid, the grid itself first.
-    fn decoder_images(&self) -> Vec<ImageShape> {
+    /// The shapes of the decoder's convolution outputs, starting with the grid itself.
+    pub(super) fn decoder_images(&self) -> Vec<ImageShape> {
         let mut images = vec![self.decoder.grid];
         for layer in &self.decoder.convolutions {
             let size =
@@ -44,28 +52,49 @@ impl Blueprint {
         images
     }
 
+    /// Multiplications from the encoder's last `width` values to a sample of the continuous units.
+    pub(super) fn posterior_multiplications(&self, width: usize) -> u64 {
+        let units = self.layout.continuous();
+        let heads = product(&[2, width, units]);
+        let through = |first: usize, hidden: &[usize], last: usize| {
+            let widths: Vec<usize> =
+                [first].into_iter().chain(hidden.iter().copied()).chain([last]).collect();
+            widths.windows(2).map(product).fold(0, u64::saturating_add)
+        };
+        match &self.posterior {
+            PosteriorConfig::Diagonal {} => heads,
+            PosteriorConfig::FullCovariance {} => heads.saturating_add(product(&[width, units, units])),
+            PosteriorConfig::Iaf { steps, hidden, context } => {
+                let flow = through(units + context, hidden, 2 * units).saturating_mul(*steps as u64);
+                heads.saturating_add(product(&[width, *context])).saturating_add(flow)
+            }
+            PosteriorConfig::Implicit { noise, hidden } => through(width + noise, hidden, units),
+        }
+    }
+
     /// Multiplications of each layer for one image, first to last.
     fn multiplications(&self) -> Vec<u64> {
         let mut layers = Vec::new();
         let images = self.encoder_images();
         for (layer, image) in self.encoder.convolutions.iter().zip(images.windows(2)) {
-            layers.push(image[1].values() * image[0].channels * layer.kernel[0] * layer.kernel[1]);
+            layers.push(product(&[image[1].values(), image[0].channels, layer.kernel[0], layer.kernel[1]]));
         }
         let mut width = images[images.len() - 1].values();
         for layer in &self.encoder.linear {
-            layers.push(width * layer.width);
+            layers.push(product(&[width, layer.width]));
             width = layer.width;
         }
-        layers.push(width * (2 * self.layout.continuous() + self.layout.classes()));
+        let posterior = self.posterior_multiplications(width);
+        layers.push(posterior.saturating_add(product(&[width, self.layout.classes()])));
         width = self.layout.width();
         for layer in &self.decoder.linear {
-            layers.push(width * layer.width);
+            layers.push(product(&[width, layer.width]));
             width = layer.width;
         }
         for (layer, image) in self.decoder.convolutions.iter().zip(self.decoder_images()) {
-            layers.push(image.values() * layer.channels * layer.kernel[0] * layer.kernel[1]);
+            layers.push(product(&[image.values(), layer.channels, layer.kernel[0], layer.kernel[1]]));
         }
-        layers.into_iter().map(|count| count as u64).collect()
+        layers
     }
 }
 
@@ -75,8 +104,9 @@ mod tests {
     use crate::model::Blueprint;
     use unbraid_data::ImageShape;
 
-    /// Layer by layer by hand for 64x64x1 and ten units: convolutions 32*32*32*16, 16*16*32*32*16, 8*8*64*32*16,
-    /// 4*4*64*64*16; FC 1024*256; heads 256*20; FC 10*256 and 256*1024; transposed: the convolutions backwards.
+    /// Layer by layer, by hand, for 64x64x1 and ten units: convolutions 32*32*32*16, 16*16*32*32*16, 8*8*64*32*16,
+    /// 4*4*64*64*16; FC 1024*256; heads 256*20; FC 10*256 and 256*1024; transposed convolutions as the convolutions in
+    /// reverse.
     #[test]
     fn the_network_conv_is_counted_as_by_hand() {
         let preset = Some("shapes/beta-vae".to_owned());

@@ -3,7 +3,7 @@
 use super::{Activation, Convolution, DecoderTable, EncoderTable, Heads, reduced};
 use unbraid_data::ImageShape;
 
-/// Channels of the encoder's layers; the decoder's are the mirror.
+/// Channels of the encoder's layers; the decoder has them in reverse.
 const CHANNELS: [usize; 4] = [32, 64, 128, 256];
 
 /// | encoder | decoder |
@@ -12,13 +12,13 @@ const CHANNELS: [usize; 4] = [32, 64, 128, 256];
 /// | heads | 3 x transposed 4x4 s2, batch norm, ReLU: 128, 64, 32 |
 /// | | transposed 4x4 s2, image |
 ///
-/// The paper's heads are convolutions whose kernel covers all that is left of the image, which is what a fully connected
-/// layer is; for 64x64 images that kernel is 4x4, for others it grows or shrinks with them.
+/// The paper's heads are convolutions whose kernel covers all of the remaining image, which is a fully connected layer.
+/// For 64x64 images that kernel is 4x4; for others it scales with the image.
 pub(super) fn tables(images: ImageShape, latent_width: usize) -> (EncoderTable, DecoderTable) {
     let contracting = CHANNELS.into_iter().enumerate().map(|(place, channels)| {
         Convolution::halving(format!("encoder.conv{}", place + 1), channels)
             .with_norm(format!("encoder.norm{}", place + 1))
-            .with(Activation::LeakyRelu)
+            .with(Activation::LeakyRelu(0.2))
     });
     let left = reduced(images, 4, 0);
     let first = Convolution { kernel: [left.height, left.width], stride: 1, padding: 0, ..expanding(0) };

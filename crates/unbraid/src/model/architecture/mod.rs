@@ -1,4 +1,4 @@
-//! The networks of the papers, each as the table that its paper prints.
+//! The networks of the papers, each as the table in its paper.
 //!
 //! A new architecture is one file here, one variant of [`ArchitectureConfig`] and one line in [`Blueprint::new`].
 
@@ -6,10 +6,11 @@ mod burgess;
 mod conv;
 mod cost;
 mod dcgan;
+mod memory;
 mod mlp;
 
 use super::Layout;
-use crate::config::{ArchitectureConfig, ModelConfig};
+use crate::config::{ArchitectureConfig, ModelConfig, PosteriorConfig};
 use crate::error::{Error, Result};
 use unbraid_data::ImageShape;
 
@@ -24,6 +25,8 @@ pub struct Blueprint {
     pub encoder: EncoderTable,
     /// From latent units to images.
     pub decoder: DecoderTable,
+    /// The posterior of the continuous units.
+    pub posterior: PosteriorConfig,
 }
 
 /// Convolutions, then fully connected layers, then the parameters of the posterior.
@@ -31,10 +34,10 @@ pub struct Blueprint {
 pub struct EncoderTable {
     /// Applied to the image.
     pub convolutions: Vec<Convolution>,
-    /// Applied to what is left of it, flattened in the order channel, row, column, as PyTorch does.
+    /// Applied to the result, flattened in the order channel, row, column, as in PyTorch.
     pub linear: Vec<Linear>,
-    /// Mean and log-variance of the continuous units. Each categorical unit has a layer `encoder.categorical.<unit>` of its
-    /// own, which gives logits.
+    /// Mean and log-variance of the continuous units. Each categorical unit has a layer `encoder.categorical.<unit>` of
+    /// its own for its logits.
     pub heads: Heads,
 }
 
@@ -43,10 +46,22 @@ pub struct EncoderTable {
 pub struct DecoderTable {
     /// Applied to the latent units.
     pub linear: Vec<Linear>,
-    /// The image that their output is read as, in the order channel, row, column.
+    /// The shape in which their output is read, in the order channel, row, column.
     pub grid: ImageShape,
     /// Applied to it.
     pub convolutions: Vec<Convolution>,
+}
+
+impl DecoderTable {
+    /// Gives its last layer twice as many channels: for each value of an image, a mean and the logarithm of a scale.
+    fn double_outputs(&mut self) {
+        if let Some(last) = self.convolutions.last_mut() {
+            last.channels *= 2;
+        } else if let Some(last) = self.linear.last_mut() {
+            last.width *= 2;
+            self.grid.channels *= 2;
+        }
+    }
 }
 
 /// A convolution of the encoder or a transposed convolution of the decoder.
@@ -54,22 +69,23 @@ pub struct DecoderTable {
 pub struct Convolution {
     /// Its name in PyTorch, such as `encoder.conv1`.
     pub name: String,
-    /// Channels that it gives.
+    /// Number of output channels.
     pub channels: usize,
     /// Height and width of the kernel.
     pub kernel: [usize; 2],
-    /// Pixels between neighbouring windows.
+    /// The stride in pixels.
     pub stride: usize,
-    /// Zeros around the finer image.
+    /// Padding of the finer image, in pixels.
     pub padding: usize,
-    /// The batch normalisation that follows, by name; the convolution then has no bias, which it would take away again.
+    /// The name of the batch normalisation that follows; the convolution then has no bias, which normalisation would
+    /// cancel.
     pub norm: Option<String>,
-    /// What comes last.
+    /// The activation.
     pub activation: Activation,
 }
 
 impl Convolution {
-    /// A 4x4 kernel with stride 2 that halves (or doubles) an image, followed by a ReLU: the layer of nearly every table.
+    /// A 4x4 kernel with stride 2 that halves (or doubles) an image, followed by a ReLU: the most common layer.
     pub fn halving(name: impl Into<String>, channels: usize) -> Self {
         Self {
             name: name.into(),
@@ -106,9 +122,9 @@ impl Convolution {
 pub struct Linear {
     /// Its name in PyTorch, such as `encoder.fc1`.
     pub name: String,
-    /// Values that it gives.
+    /// Number of outputs.
     pub width: usize,
-    /// What comes last.
+    /// The activation.
     pub activation: Activation,
 }
 
@@ -124,24 +140,24 @@ impl Linear {
     }
 }
 
-/// How the parameters of the posterior leave the encoder.
+/// How the encoder outputs the parameters of the posterior.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heads {
-    /// From two layers, `encoder.mean` and `encoder.log_variance`.
+    /// By two layers, `encoder.mean` and `encoder.log_variance`.
     Separate,
-    /// From one layer of this name that gives mean and log-variance of a unit next to each other: disentangling-vae.
+    /// By one layer of this name, with mean and log-variance of a unit interleaved, as in disentangling-vae.
     Interleaved(String),
 }
 
-/// What follows a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The activation of a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activation {
-    /// Nothing.
+    /// The identity.
     None,
     /// `max(0, x)`
     Relu,
-    /// `max(0.2 x, x)`
-    LeakyRelu,
+    /// `max(c x, x)` with this slope c below zero.
+    LeakyRelu(f64),
     /// tanh
     Tanh,
 }
@@ -164,7 +180,7 @@ impl Blueprint {
             | ArchitectureConfig::Dcgan {} => 4,
         };
         check_size(config.architecture.name(), images, halvings)?;
-        let (encoder, decoder) = match &config.architecture {
+        let (encoder, mut decoder) = match &config.architecture {
             ArchitectureConfig::Conv {} | ArchitectureConfig::Dupont64 {} => conv::tables(images),
             ArchitectureConfig::Dlib {} => conv::dlib_tables(images),
             ArchitectureConfig::Dupont32 {} => conv::dupont_32_tables(images),
@@ -176,11 +192,14 @@ impl Blueprint {
                 mlp::tables(images, encoder, decoder, *decoder_activation)
             }
         };
-        Ok(Self { image_shape: images, layout, encoder, decoder })
+        if config.likelihood.has_decoded_scale() {
+            decoder.double_outputs();
+        }
+        Ok(Self { image_shape: images, layout, encoder, decoder, posterior: config.posterior.clone() })
     }
 }
 
-/// What is left of an image after `halvings` layers of stride 2.
+/// The size of an image after `halvings` layers of stride 2.
 fn reduced(images: ImageShape, halvings: u32, channels: usize) -> ImageShape {
     ImageShape::new(images.height >> halvings, images.width >> halvings, channels)
 }
@@ -219,10 +238,18 @@ mod tests {
     fn sizes_that_do_not_fit_are_refused_with_one_that_does() {
         for architecture in ["conv", "dlib", "dupont-64", "mathieu", "dcgan", "burgess"] {
             let error = blueprint(architecture, ImageShape::new(72, 100, 3)).unwrap_err();
-            assert!(error.contains("multiples of 16, such as 80 x 112"), "{error}");
+            let expected = "a height and width that are multiples of 16, such as 80 x 112";
+            assert_eq!(
+                error,
+                format!("model.architecture `{architecture}`: found images of 72 x 100, expected {expected}")
+            );
         }
         let error = blueprint("dupont-32", ImageShape::new(28, 28, 1)).unwrap_err();
-        assert!(error.contains("multiples of 8, such as 32 x 32"), "{error}");
+        assert_eq!(
+            error,
+            "model.architecture `dupont-32`: found images of 28 x 28, expected a height and width that are multiples of 8, \
+             such as 32 x 32"
+        );
         blueprint("{ name = \"mlp\", encoder = [3], decoder = [3] }", ImageShape::new(1, 2, 1)).unwrap();
     }
 }

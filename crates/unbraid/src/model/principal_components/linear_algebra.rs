@@ -1,16 +1,17 @@
-//! The little linear algebra that principal components need.
+//! The linear algebra that principal components need.
 
 use ndarray::{Array2, Axis};
 
-/// Eigenvalues of a symmetric matrix, largest first, and its eigenvectors as columns in the same order, by Jacobi's
-/// rotations: for tens of rows quick, and as accurate as any method.
+/// Eigenvalues of a symmetric matrix, largest first, and its eigenvectors as columns in the same order, by Jacobi
+/// rotations: fast for tens of rows, and as accurate as any method.
 pub(super) fn symmetric_eigen(matrix: &Array2<f64>) -> (Vec<f64>, Array2<f64>) {
     let size = matrix.nrows();
-    // Rounding leaves a product that should be symmetric not quite so.
+    // Rounding makes a product that should be symmetric slightly asymmetric.
     let mut a = (matrix + &matrix.t()) * 0.5;
     let mut vectors = Array2::<f64>::eye(size);
     let scale: f64 = a.iter().map(|value| value * value).sum();
-    // Convergence is quadratic: a handful of sweeps reaches rounding error; the bound only guards against a surprise.
+    // Convergence is quadratic: a handful of sweeps reaches rounding error; the limit only guards against endless
+    // loops.
     for _sweep in 0..64 {
         let off_diagonal: f64 =
             a.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, value)| value * value).sum();
@@ -49,10 +50,10 @@ fn rotate(a: &mut Array2<f64>, vectors: &mut Array2<f64>, p: usize, q: usize) {
     }
 }
 
-/// Columns of length one at right angles that span the same, by Gram-Schmidt, twice: once leaves an error that grows
-/// with the condition of the matrix. A column that depends on those before it becomes zero.
+/// Orthonormal columns that span the same space, by Gram-Schmidt, applied twice, since a single pass leaves an error
+/// that grows with the condition number. A column that depends on earlier ones becomes zero.
 pub(super) fn orthonormalize(columns: &Array2<f64>) -> Array2<f64> {
-    // As rows, each of which lies in one piece.
+    // As rows, which are contiguous.
     let mut rows = columns.t().as_standard_layout().into_owned();
     for place in 0..rows.nrows() {
         let (earlier, mut rest) = rows.view_mut().split_at(Axis(0), place);
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
     use ndarray::{Array1, array};
 
-    /// The second difference on three points has the eigenvalues 2 + sqrt(2), 2 and 2 - sqrt(2).
+    /// The second-difference matrix on three points has the eigenvalues 2 + sqrt(2), 2 and 2 - sqrt(2).
     #[test]
     fn eigenvectors_of_a_known_matrix() {
         let matrix = array![[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]];

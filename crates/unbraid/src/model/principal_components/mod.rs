@@ -1,13 +1,15 @@
-//! Principal components of a data set, without ever holding all its images.
+//! Principal components of a data set, without loading all its images.
 //!
 //! Subspace iteration (Halko, Martinsson & Tropp 2011, Algorithm 4.4, with Rayleigh-Ritz values): each pass over the
-//! images multiplies a block of directions by the covariance matrix, which itself is never formed. The cost is linear in
-//! images, pixels and components; memory is that of some directions and one group of images. All sums are in double
-//! precision and in an order that does not depend on the number of threads.
+//! images multiplies a block of directions by the covariance matrix, which is never formed. The cost is linear in
+//! images, pixels and components; memory holds the directions and one group of images. All sums are in double precision
+//! and in an order that does not depend on the number of threads.
 
+mod independent;
 mod linear_algebra;
 mod probabilistic;
 
+pub use independent::{fast_ica, independent_components};
 pub use probabilistic::probabilistic_pca;
 
 use crate::error::Result;
@@ -19,17 +21,17 @@ use unbraid_data::random::Stream;
 use unbraid_data::sampling::Epochs;
 use unbraid_data::{DataError, DataSet};
 
-/// Images that one task multiplies: 4 MB of 64 x 64 pixels.
+/// Images per task: 4 MB at 64 x 64 pixels.
 const CHUNK: usize = 128;
 
-/// Chunks whose products are held at once; a constant, so that the order of sums is one too.
+/// Chunks whose products are held at once; a constant, so that the order of summation is fixed.
 const GROUP: usize = 16;
 
-/// Directions beyond those asked for, which make the iteration converge faster.
+/// Additional directions that speed up convergence.
 const SPARE: usize = 10;
 
-/// The iteration ends after so many passes at the latest. Directions whose variances differ by less than can be told
-/// apart by then are a plane in which any axis is as good as another.
+/// The maximum number of passes. Directions whose variances cannot be told apart by then span a plane in which any axes
+/// are equally good.
 const MOST_PASSES: usize = 100;
 
 /// What to compute.
@@ -37,23 +39,26 @@ const MOST_PASSES: usize = 100;
 pub struct Fit {
     /// Number of components; fewer are found if there are fewer images or pixels.
     pub components: usize,
-    /// Number of images, drawn at random, always the same ones; all if absent or if there are no more.
+    /// Number of images, drawn at random but always the same ones; all if absent or larger than the data set.
     pub images: Option<usize>,
-    /// Relative change of the variances from one pass to the next at which to end.
+    /// Relative change of the variances between passes at which to stop.
     pub tolerance: f64,
+    /// Whether to subtract the mean image first. Without, the directions are the right singular vectors of the images as
+    /// they are, and the "variances" their squared singular values divided by the number of images.
+    pub centred: bool,
 }
 
 /// The mean and the directions of largest variance.
 #[derive(Clone, Debug)]
 pub struct PrincipalComponents {
-    /// The mean image.
+    /// The mean image; zero if it was not subtracted.
     pub mean: Array1<f64>,
-    /// Orthonormal directions, one a row, that of the largest variance first. The value of largest size of each is
-    /// positive, which settles the sign.
+    /// Orthonormal directions, one per row, in order of decreasing variance. The sign is fixed so that the component of
+    /// largest magnitude is positive.
     pub directions: Array2<f64>,
     /// Variance along each direction, with the number of images in the denominator.
     pub variances: Vec<f64>,
-    /// The variances of all pixels together.
+    /// The sum of the variances of all pixels.
     pub total_variance: f64,
 }
 
@@ -64,7 +69,7 @@ impl PrincipalComponents {
     /// If an image cannot be read.
     pub fn fit(data: &dyn DataSet, fit: Fit) -> Result<Self, DataError> {
         let images = Images::new(data, fit.images);
-        let (mean, total_variance) = images.moments()?;
+        let (mean, total_variance) = images.moments(fit.centred)?;
         let pixels = mean.len();
         let components = fit.components.min(pixels);
         let mut basis = random_directions(pixels, (components + SPARE).min(pixels));
@@ -72,7 +77,7 @@ impl PrincipalComponents {
         for pass in 1..=MOST_PASSES {
             let product = images.covariance_times(&basis, &mean)?;
             let (found, rotation) = symmetric_eigen(&basis.t().dot(&product));
-            // What is far below the largest is rounding error, which never comes to rest.
+            // Variances far below the largest are rounding error, which does not converge.
             let floor = (found[0] * 1e-9).max(f64::MIN_POSITIVE);
             let changes = found.iter().zip(&variances).map(|(new, old)| (new - old).abs() / new.max(floor));
             let change = changes.fold(0.0, f64::max);
@@ -95,7 +100,7 @@ impl PrincipalComponents {
     }
 }
 
-/// The images of a fit, read anew in every pass.
+/// The images of a fit, read again in every pass.
 struct Images<'a> {
     data: &'a dyn DataSet,
     indices: Vec<usize>,
@@ -107,19 +112,21 @@ impl<'a> Images<'a> {
         let count = most.map_or(data.len(), |most| most.min(data.len()));
         let mut indices: Vec<usize> = (0..count).collect();
         if count < data.len() {
-            // A function of the data alone: the same prior for every seed.
+            // Independent of the run's seed: the same prior for every seed.
             Epochs::new(data.len(), Stream::new(0, "principal components")).batch(0, &mut indices);
             indices.sort_unstable();
         }
         Self { data, indices, noise: Stream::new(0, "pixel noise of principal components") }
     }
 
-    /// Mean image and total variance.
-    fn moments(&self) -> Result<(Array1<f64>, f64), DataError> {
+    /// Mean image, or zero if images are not to be centred, and the mean squared distance from it.
+    fn moments(&self, centred: bool) -> Result<(Array1<f64>, f64), DataError> {
         let count = self.indices.len() as f64;
         let mut mean = Array1::<f64>::zeros(self.data.shape().values());
-        self.sum(|chunk| chunk.sum_axis(Axis(0)), |part| mean += &part)?;
-        mean /= count;
+        if centred {
+            self.sum(|chunk| chunk.sum_axis(Axis(0)), |part| mean += &part)?;
+            mean /= count;
+        }
         let mut total = 0.0;
         self.sum(
             |chunk| chunk.outer_iter().map(|image| squared_distance(image.iter(), &mean)).sum::<f64>(),
@@ -139,7 +146,7 @@ impl<'a> Images<'a> {
         Ok(product / self.indices.len() as f64)
     }
 
-    /// Computes something of every chunk of images and hands the results on in order.
+    /// Maps every chunk of images in parallel and passes the results on in order.
     fn sum<T: Send>(
         &self,
         part: impl Fn(ArrayView2<'_, f64>) -> T + Sync,

@@ -1,7 +1,9 @@
-//! The approximate posterior q(z|x) = N(mu(x), diag(sigma^2(x))).
+//! `diagonal`: q(z|x) = N(mu(x), diag(sigma^2(x))).
 
-use burn::tensor::Tensor;
+use super::{ContinuousPosterior, Draw, Marginals};
+use burn::tensor::{Device, Tensor};
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// Log-variances within this distance of zero pass unchanged: variances from 2e-9 to 5e8.
 const FREE: f64 = 20.0;
@@ -14,12 +16,12 @@ const MARGIN: f64 = 20.0;
 pub struct DiagonalGaussian {
     /// mu, `[batch, units]`.
     pub mean: Tensor<2>,
-    /// ln sigma^2, `[batch, units]`; always finite if the encoder's output is no NaN.
+    /// ln sigma^2, `[batch, units]`; always finite unless the encoder's output is NaN.
     pub log_variance: Tensor<2>,
 }
 
 impl DiagonalGaussian {
-    /// From the encoder's two outputs; the log-variance goes through `bounded`, which keeps it finite.
+    /// From the encoder's two outputs; the log-variance is passed through `bounded`, which keeps it finite.
     pub fn new(mean: Tensor<2>, log_variance: Tensor<2>) -> Self {
         Self { mean, log_variance: bounded(log_variance) }
     }
@@ -29,7 +31,7 @@ impl DiagonalGaussian {
         self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * noise
     }
 
-    /// The same posteriors `times` times: all of them, then all of them again.
+    /// The same posteriors repeated `times` times, as a whole.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
         if times == 1 {
@@ -39,14 +41,14 @@ impl DiagonalGaussian {
         Self { mean: repeated(&self.mean), log_variance: repeated(&self.log_variance) }
     }
 
-    /// ln q(z|x) of each image and unit, of one row of `z` for each image: -1/2 ((z - mu)^2 / sigma^2 + ln sigma^2 +
-    /// ln 2 pi), `[batch, units]`.
+    /// ln q(z|x) for each image and unit, with one row of `z` per image: -1/2 ((z - mu)^2 / sigma^2 + ln sigma^2 + ln 2
+    /// pi), `[batch, units]`.
     pub fn log_density(&self, z: Tensor<2>) -> Tensor<2> {
         let deviation = (z - self.mean.clone()) * (self.log_variance.clone() * -0.5).exp();
         (deviation.clone() * deviation + self.log_variance.clone() + (2.0 * PI).ln()) * -0.5
     }
 
-    /// KL(q(z|x) || N(0, 1)) = 1/2 (mu^2 + sigma^2 - ln sigma^2 - 1) of each image and unit (Kingma & Welling 2014,
+    /// KL(q(z|x) || N(0, 1)) = 1/2 (mu^2 + sigma^2 - ln sigma^2 - 1) for each image and unit (Kingma & Welling 2014,
     /// appendix B), `[batch, units]`.
     pub fn divergence_from_standard_normal(&self) -> Tensor<2> {
         let mean = self.mean.clone();
@@ -55,11 +57,41 @@ impl DiagonalGaussian {
     }
 }
 
-/// Keeps a logarithm where its exponential is finite: the identity, bit for bit, between -20 and 20, beyond that a tanh
-/// that joins with slope one and levels off at -40 and 40.
+impl ContinuousPosterior for DiagonalGaussian {
+    fn dims(&self) -> [usize; 2] {
+        self.mean.dims()
+    }
+
+    fn device(&self) -> Device {
+        self.mean.device()
+    }
+
+    fn draw(&self, noise: Tensor<2>) -> Draw {
+        Draw { value: self.sample(noise), log_density: None }
+    }
+
+    fn log_density(&self, draw: &Draw) -> Option<Tensor<2>> {
+        Some(Self::log_density(self, draw.value.clone()))
+    }
+
+    fn marginals(&self) -> Option<Marginals> {
+        Some(Marginals { units: self.clone(), total_correlation: None })
+    }
+
+    fn repeated(&self, times: usize) -> Arc<dyn ContinuousPosterior> {
+        Arc::new(Self::repeated(self, times))
+    }
+
+    fn as_diagonal(&self) -> Option<&DiagonalGaussian> {
+        Some(self)
+    }
+}
+
+/// Keeps a logarithm in the range where its exponential is finite: exactly the identity between -20 and 20, and beyond
+/// that a tanh that continues with slope one and saturates at -40 and 40.
 ///
-/// Unlike a clamp, the gradient does not vanish at once, so that a unit which strayed outside is pulled back.
-pub(super) fn bounded<const D: usize>(logarithm: Tensor<D>) -> Tensor<D> {
+/// Unlike with a clamp, the gradient does not vanish at once, so that a unit which leaves the range is pulled back.
+pub(in crate::model) fn bounded<const D: usize>(logarithm: Tensor<D>) -> Tensor<D> {
     let inside = logarithm.clone().clamp(-FREE, FREE);
     let excess = logarithm - inside.clone();
     inside + (excess / MARGIN).tanh() * MARGIN
@@ -68,7 +100,6 @@ pub(super) fn bounded<const D: usize>(logarithm: Tensor<D>) -> Tensor<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::tensor::Device;
 
     fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
         tensor.into_data().try_into_vec().unwrap()

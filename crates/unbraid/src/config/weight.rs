@@ -1,8 +1,8 @@
 //! The weight of a term as a function of the step.
 
-use crate::config::Schedule;
+use super::Schedule;
 
-/// `constant + sum_i factor_i * schedule_i(step)`: the weights that papers print, such as `beta - 1`.
+/// `constant + sum_i factor_i * schedule_i(step)`: weights as in the papers, such as `beta - 1`.
 #[derive(Clone, Debug)]
 pub struct Weight {
     constant: f64,
@@ -10,19 +10,19 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// Always this.
+    /// A constant weight.
     pub fn constant(constant: f64) -> Self {
         Self { constant, parts: Vec::new() }
     }
 
-    /// This much more.
+    /// Adds a constant.
     #[must_use]
     pub fn plus(mut self, constant: f64) -> Self {
         self.constant += constant;
         self
     }
 
-    /// More by `factor` times a schedule.
+    /// Adds `factor` times a schedule.
     #[must_use]
     pub fn plus_times(mut self, factor: f64, schedule: Schedule) -> Self {
         self.parts.push((factor, schedule));

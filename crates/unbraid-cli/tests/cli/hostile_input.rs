@@ -1,0 +1,271 @@
+//! Files from strangers: links, pipes, sizes that no machine has, and names that are commands. Each is refused with one
+//! message, soon, in little memory, and nothing elsewhere is touched.
+
+use crate::support::Bench;
+#[cfg(target_os = "linux")]
+use crate::support::{Disk, check_failure, check_last_failure};
+use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use unbraid::data::formats::npy::{ElementType, Header};
+use unbraid::model::{read_state, write_state};
+
+const LARGE: &str = "\nhint: --allow-large lifts the limit, which is UNBRAID_MEMORY_LIMIT in bytes, or three quarters of \
+                     the machine's memory";
+
+#[cfg(unix)]
+fn named_pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_run_directory_are_not_followed() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    fs::write(bench.path("secret"), "precious").unwrap();
+    let link = |name: &str| {
+        let _ = fs::remove_file(bench.path("run").join(name));
+        symlink(bench.path("secret"), bench.path("run").join(name)).unwrap();
+    };
+    link(".lock");
+    for start in ["--resume", "--overwrite"] {
+        bench.refuse(
+            &["train", "--quiet", "--config", "tiny.toml", "--out", "run", start],
+            "error: run/.lock: cannot create it: found a symbolic link, expected a regular file",
+        );
+    }
+    fs::remove_file(bench.path("run/.lock")).unwrap();
+    link("metrics.jsonl");
+    bench.fail(
+        &["train", "--quiet", "--extend", "80", "--out", "run"],
+        1,
+        "error: cannot write run/metrics.jsonl: found a symbolic link, expected a regular file",
+    );
+    assert_eq!(fs::read_to_string(bench.path("secret")).unwrap(), "precious");
+
+    fs::rename(bench.path("run/checkpoints"), bench.path("elsewhere")).unwrap();
+    symlink(bench.path("elsewhere"), bench.path("run/checkpoints")).unwrap();
+    bench.refuse(
+        &["train", "--quiet", "--resume", "--out", "run"],
+        "error: run/checkpoints: found a symbolic link, expected a directory of the run itself",
+    );
+    // Reading is harmless.
+    bench.succeed(&["sample", "run", "-n", "2", "-o", "a.png"], &[]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_not_read() {
+    let bench = Bench::new();
+    named_pipe(&bench.path("pipe.toml"));
+    named_pipe(&bench.path("pipe.npz"));
+    symlink("/dev/zero", bench.path("zero.toml")).unwrap();
+    symlink("/dev/zero", bench.path("zero.npz")).unwrap();
+    for (name, found) in [("pipe", "a named pipe"), ("zero", "a character device")] {
+        let regular = format!("found {found}, expected a regular file");
+        let config = format!("{name}.toml");
+        bench.refuse(
+            &["train", "--config", &config],
+            &format!("error: {config}: cannot read the configuration: {regular}"),
+        );
+        let data = format!("{name}.npz");
+        bench.refuse(&["data", "info", &data], &format!("error: {data}: cannot open: {regular}"));
+        bench.refuse(&["evaluate", "--codes", &data], &format!("error: {data}: cannot open: {regular}"));
+    }
+    let sparse = fs::File::create(bench.path("long.toml")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    bench.refuse(
+        &["train", "--config", "long.toml"],
+        "error: long.toml: cannot read the configuration: found a file of 1024.0 GiB, expected at most 64.0 MiB",
+    );
+}
+
+/// The limit is set, so that the message is the same on every machine.
+#[test]
+fn networks_that_no_machine_holds_are_refused_with_their_size_and_the_limit() {
+    let bench = Bench::new();
+    let train = |limit: &str, sets: &[&str]| {
+        let mut command = bench.train("run", &[]);
+        for set in sets {
+            command.args(["--set", set]);
+        }
+        command.env("UNBRAID_MEMORY_LIMIT", limit).output().unwrap()
+    };
+    // Convolutions 16*c + 3*16*c^2 and FC 16*c*16 + 16*16 each way, 2*3*16 + 3*16 for the latent units: 345,632,640,656
+    // weights of 16 bytes. Images of 64, 32, 16, 8 and 4 pixels each way and layers of 16, 16, 16, 16 and 16*c values, 3*3
+    // latent values: 164,168,265 activations of 8 bytes in each of 8 images.
+    let output =
+        train("1073741824", &["model.architecture={ name = \"burgess\", channels = 60000, hidden = 16 }"]);
+    let message = format!(
+        "error: training with batches of 8 images of 64 x 64 x 1 (height x width x channels): found a need of at least 5160.1 \
+         GiB, expected at most 1.0 GiB{LARGE}"
+    );
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((text.as_str(), output.status.code()), (format!("{message}\n").as_str(), Some(2)));
+    assert!(!bench.path("run").exists());
+    // What fits is trained, and what does not fit is if that is wanted.
+    assert!(train("1073741824", &[]).status.success());
+    let mut command = bench.train("again", &["--allow-large"]);
+    assert!(command.env("UNBRAID_MEMORY_LIMIT", "1000").output().unwrap().status.success());
+}
+
+/// Writes the weights of a run again with other metadata.
+fn with_note(path: &Path, from: &str, to: &str) {
+    let (state, note) = read_state(path).unwrap();
+    let note = note.unwrap();
+    assert!(note.contains(from), "{note}");
+    fs::write(path, write_state(&state, &note.replace(from, to)).unwrap()).unwrap();
+}
+
+#[test]
+fn metadata_of_a_checkpoint_is_compared_with_its_tensors_first() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    let path = bench.path("run/checkpoints/last.safetensors");
+    let commands: [&[&str]; 4] = [
+        &["report", "run"],
+        &["encode", "run", "-o", "a.npz"],
+        &["evaluate", "run"],
+        &["sample", "run", "-o", "a.png"],
+    ];
+    with_note(&path, "[64,64,1]", "[1000000,1000000,1]");
+    for arguments in commands {
+        bench.refuse(
+            arguments,
+            "error: run/checkpoints/last.safetensors: weights of another model: the images of its metadata: found 1000000 x \
+             1000000 x 1, expected at most 4294967296 values",
+        );
+    }
+    // 4 halvings: 2048 x 2048 pixels of 8 channels.
+    with_note(&path, "[1000000,1000000,1]", "[32768,32768,1]");
+    for arguments in commands {
+        bench.refuse(
+            arguments,
+            "error: run/checkpoints/last.safetensors: weights of another model: encoder.lin1.weight: found F32 [16, 128], \
+             expected F32 [16, 33554432]",
+        );
+    }
+}
+
+/// A zip archive with one array that is nearly nothing but its header.
+fn bomb(path: &Path, name: &str, element: ElementType, shape: &[usize]) {
+    let mut zip = zip::ZipWriter::new(fs::File::create(path).unwrap());
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    zip.start_file(format!("{name}.npy"), options).unwrap();
+    Header { element, fortran_order: false, shape: shape.to_vec() }.write(&mut zip).unwrap();
+    zip.finish().unwrap();
+}
+
+#[test]
+fn codes_that_claim_more_than_memory_are_refused() {
+    let bench = Bench::new();
+    bomb(&bench.path("codes.npz"), "codes", ElementType::little('f', 4), &[1 << 31, 10]);
+    let output = bench
+        .unbraid(&["evaluate", "--codes", "codes.npz"])
+        .env("UNBRAID_MEMORY_LIMIT", "8589934592")
+        .output()
+        .unwrap();
+    let message = format!(
+        "error: codes.npz: array `codes`: found 160.0 GiB in memory, expected at most 8.0 GiB{LARGE}\n"
+    );
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), message);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn names_are_no_commands_for_the_terminal() {
+    let bench = Bench::new();
+    bomb(&bench.path("a.npz"), "x\u{1b}[2J\nhint: rm -rf", ElementType::little('f', 4), &[1, 1]);
+    bench.refuse(
+        &["evaluate", "--codes", "a.npz"],
+        "error: a.npz: archive: found only the arrays x\\u{1b}[2J\\nhint: rm -rf, expected `codes_train`, `factors_train`, \
+         `codes_test`, `factors_test`; or `codes` and `factors`",
+    );
+    let output = bench.unbraid(&["evaluate", "--codes", "\u{1b}[31mno.npz"]).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, "error: \\u{1b}[31mno.npz: cannot open: No such file or directory (os error 2)\n");
+}
+
+#[test]
+fn the_cache_is_described_and_emptied() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("cache")).unwrap();
+    for name in ["a.pixels", ".b.pixels.0123.partial"] {
+        fs::write(bench.path("cache").join(name), [0; 1024]).unwrap();
+    }
+    fs::write(bench.path("cache/mine.txt"), "x").unwrap();
+    let cache = |arguments: &[&str]| {
+        let mut command = bench.unbraid(arguments);
+        command.env("UNBRAID_CACHE", "cache").env("UNBRAID_CACHE_LIMIT", "1048576");
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(cache(&["cache", "info"]), "cache: 2 files, 2.0 KiB of at most 1.0 MiB\n");
+    assert_eq!(cache(&["cache", "clean"]), "cache: removed 2 files, 2.0 KiB\n");
+    assert_eq!(cache(&["cache", "info"]), "cache: 0 files, 0 bytes of at most 1.0 MiB\n");
+    assert!(bench.path("cache/mine.txt").exists());
+}
+
+#[test]
+fn a_report_survives_the_largest_numbers() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    let path = bench.path("run/metrics.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    let mut changed = String::new();
+    for (place, row) in rows.iter().enumerate() {
+        let mut row: serde_json::Value = serde_json::from_str(row).unwrap();
+        row["train/loss"] = serde_json::json!(if place % 2 == 0 { 1e308 } else { -1e308 });
+        row["train/kl"] = serde_json::json!(f64::MAX);
+        changed.push_str(&format!("{row}\n"));
+    }
+    fs::write(&path, changed).unwrap();
+    bench.succeed(&["report", "run"], &[]);
+    assert!(bench.path("run/report.html").is_file());
+}
+
+/// Noticed before the images are encoded, not when the result is there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_cannot_be_written_is_noticed_first() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(bench.path("disk"), "50m") else { return };
+    bench.train("disk/run", &[]).assert().success();
+    disk.remount("ro");
+    for (command, file) in [("evaluate", "scores.json"), ("report", "report.html")] {
+        let output = bench.unbraid(&[command, "disk/run"]).output().unwrap();
+        let message = format!("error: disk/run/{file}: cannot write it: Read-only file system (os error 30)");
+        check_failure(&output, bench.directory.path(), 2, &message);
+    }
+    disk.remount("rw");
+}
+
+/// Every command that writes: exit code 1, the file named, and nothing half-written left behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported_by_every_command_that_writes() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    let Some(_disk) = Disk::mount(bench.path("disk"), "16k") else { return };
+    let full = |file: &str| format!("error: cannot write {file}: No space left on device (os error 28)");
+    for (arguments, file) in [
+        (
+            &["encode", "run", "--data", "shapes(orientations=5, positions=8)", "-o", "disk/codes.npz"][..],
+            "disk/codes.npz",
+        ),
+        (&["sample", "run", "-n", "256", "-o", "disk/samples.npz"], "disk/samples.npz"),
+        (&["traverse", "run", "-o", "disk/traversals.png"], "disk/traversals.png"),
+        (
+            &["data", "convert", "shapes(scales=2, orientations=2, positions=4)", "-o", "disk/data.npz"],
+            "disk/data.npz",
+        ),
+    ] {
+        let output = bench.unbraid(arguments).output().unwrap();
+        check_last_failure(&output, bench.directory.path(), 1, &full(file));
+        let left = fs::read_dir(bench.path("disk")).unwrap().count();
+        assert_eq!(left, 0, "{arguments:?}");
+    }
+}

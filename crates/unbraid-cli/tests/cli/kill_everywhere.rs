@@ -1,0 +1,123 @@
+//! A process that is killed at any system call that changes files: the next one ends with the same bytes. strace injects
+//! the signal at the nth call of a name; where it is missing or may not trace, the tests skip.
+
+use crate::support::{Bench, assert_same, skip};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The calls by which a run directory changes.
+const CALLS: &str =
+    "openat,write,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate,fsync,fdatasync";
+
+/// Fewer steps than `TINY`, with two checkpoints and rows between them.
+const SHORT: [&str; 8] = [
+    "--set",
+    "training.steps=6",
+    "--set",
+    "training.checkpoint_every=3",
+    "--set",
+    "training.log_every=2",
+    "--threads",
+    "1",
+];
+
+/// A system call: its name, and how many of that name there were in its thread, itself included. So strace counts.
+type Call = (String, usize);
+
+/// `unbraid train` under strace, killed at a call; `None` lets it end.
+fn traced(bench: &Bench, out: &str, more: &[&str], kill_at: Option<&Call>) -> Output {
+    let trace = bench.path("trace");
+    let mut command = Command::new("strace");
+    command.current_dir(bench.directory.path()).args(["-f", "-qq", "-o"]).arg(&trace);
+    command.args(["-e", &format!("trace={CALLS}")]);
+    if let Some((name, number)) = kill_at {
+        command.args(["-e", &format!("inject={name}:signal=SIGKILL:when={number}")]);
+    }
+    command.arg(assert_cmd::cargo::cargo_bin("unbraid"));
+    command.args(["train", "--config", "tiny.toml", "--quiet", "--out", out]).args(SHORT).args(more);
+    command.output().unwrap()
+}
+
+/// All calls of a whole training in the thread that works on the run, from the first on its directory; `None` where strace
+/// does not work.
+fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
+    let tried = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        skip("strace is not installed or may not trace");
+        return None;
+    }
+    assert!(traced(bench, out, more, None).status.success());
+    let trace = fs::read_to_string(bench.path("trace")).unwrap();
+    // `17 openat(AT_FDCWD, "run/.lock", ...`, and `17 <... openat resumed>` for the end of one that took long.
+    let lines: Vec<(&str, &str)> = trace.lines().filter_map(|line| line.split_once(' ')).collect();
+    let on_run = |text: &str| text.contains(&format!("\"{out}/"));
+    let (thread, _) = *lines.iter().find(|(_, text)| on_run(text)).unwrap();
+    let mut counts = BTreeMap::new();
+    let mut calls: Vec<Call> = Vec::new();
+    for (_, text) in lines.into_iter().filter(|(of, _)| *of == thread) {
+        let text = text.trim_start();
+        let Some((name, _)) = text.split_once('(').filter(|_| !text.starts_with(['<', '+', '-'])) else {
+            continue;
+        };
+        let count = counts.entry(name.to_owned()).or_insert(0);
+        *count += 1;
+        if on_run(text) || !calls.is_empty() {
+            calls.push((name.to_owned(), *count));
+        }
+    }
+    Some(calls)
+}
+
+/// Some of the calls, evenly spread: as many as `UNBRAID_KILLS` says.
+fn sampled(calls: Vec<Call>, count: usize) -> Vec<Call> {
+    let count = std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
+    let step = calls.len().div_ceil(count).max(1);
+    calls.into_iter().step_by(step).collect()
+}
+
+fn no_leftovers(run: &Path) {
+    for directory in [run.to_owned(), run.join("checkpoints")] {
+        for entry in fs::read_dir(directory).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(!name.ends_with(".partial") && name != ".removing", "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_training_that_is_killed_at_any_call_is_resumed_to_the_same_bytes() {
+    let bench = Bench::new();
+    let Some(calls) = calls(&bench, &[], "whole") else { return };
+    for call in sampled(calls, 12) {
+        let _ = fs::remove_dir_all(bench.path("run"));
+        assert!(!traced(&bench, "run", &[], Some(&call)).status.success(), "{call:?}");
+        let arguments = [&SHORT[..], &["--resume", "auto"]].concat();
+        let output = bench.train("run", &arguments).output().unwrap();
+        assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_same(&bench.path("whole"), &bench.path("run"));
+        no_leftovers(&bench.path("run"));
+    }
+}
+
+#[test]
+fn an_overwrite_that_is_killed_at_any_call_leaves_what_both_ways_on_accept() {
+    let bench = Bench::new();
+    bench.train("whole", &SHORT).assert().success();
+    let Some(calls) = calls(&bench, &["--overwrite"], "whole") else { return };
+    for (place, call) in sampled(calls, 12).into_iter().enumerate() {
+        let _ = fs::remove_dir_all(bench.path("run"));
+        bench.train("run", &[&SHORT[..], &["--set", "seed=6"]].concat()).assert().success();
+        assert!(!traced(&bench, "run", &["--overwrite"], Some(&call)).status.success(), "{call:?}");
+        // Until the first file is removed, the earlier run is there, with its own configuration.
+        let is_earlier = unbraid::run::RunPaths::new(bench.path("run")).exists()
+            && fs::read_to_string(bench.path("run/config.toml")).is_ok_and(|text| text.contains("seed = 6"));
+        let way = if is_earlier || place % 2 == 0 { &["--overwrite"][..] } else { &["--resume", "auto"] };
+        let output = bench.train("run", &[&SHORT[..], way].concat()).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{call:?}, {way:?}: {message}");
+        assert_same(&bench.path("whole"), &bench.path("run"));
+        no_leftovers(&bench.path("run"));
+    }
+}

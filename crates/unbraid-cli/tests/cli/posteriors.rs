@@ -1,0 +1,93 @@
+//! Every command on runs whose posterior is not a diagonal Gaussian, and `unbraid objectives`.
+
+use crate::support::Bench;
+use serde_json::Value;
+
+const RUNS: [(&str, &str, &str); 3] = [
+    ("full", "full-covariance", "vae"),
+    ("flow", "{ name = \"iaf\", hidden = [8], context = 4 }", "vae"),
+    (
+        "implicit",
+        "{ name = \"implicit\", noise = 4, hidden = [8] }",
+        "{ name = \"avb\", discriminator = { width = 20, features = 8 } }",
+    ),
+];
+
+#[test]
+fn every_command_takes_every_posterior() {
+    let bench = Bench::new();
+    for (out, posterior, objective) in RUNS {
+        let sets = [
+            format!("model.posterior={posterior}"),
+            format!("objective={objective}"),
+            "training.steps=21".to_owned(),
+        ];
+        let more: Vec<&str> = sets.iter().flat_map(|set| ["--set", set.as_str()]).collect();
+        bench.train(out, &more).assert().success();
+        let first = std::fs::read_to_string(bench.path(out).join("metrics.jsonl")).unwrap();
+        let row: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+        assert!(row["train/kl"].is_number(), "{row}");
+        assert_eq!(row["train/kl_unit/0"].is_number(), out != "implicit", "{row}");
+
+        let measure =
+            ["measure", out, "--quiet", "--images", "50", "--likelihood-images", "5", "--samples", "4"];
+        let json = bench.expect_output(&[&measure[..], &["--format", "json"]].concat());
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert!(json["distortion"].is_number() && json["mutual_information_lower"].is_null(), "{json}");
+        assert_eq!(json["elbo"].is_number(), out != "implicit", "{json}");
+        let text = bench.expect_output(&measure);
+        let reason = match out {
+            "implicit" => "undefined for this run: its posterior has no density",
+            _ => "undefined for this run: mutual information and total correlation need a diagonal posterior",
+        };
+        assert!(text.contains(reason), "{text}");
+        assert!(
+            bench
+                .expect_output(&[&measure[..], &["--format", "csv"]].concat())
+                .contains("\ntotal_correlation_lower,\n")
+        );
+
+        let codes = format!("{out}.npz");
+        bench.succeed(&["encode", out, "--quiet", "-o", &codes], &[]);
+        bench.succeed(&["decode", out, &codes, "--quiet", "-o", &format!("{out}-decoded.png")], &[]);
+        bench.succeed(&["traverse", out, "--quiet", "-o", &format!("{out}-traverse.png")], &[]);
+        bench.succeed(&["sample", out, "--quiet", "-o", &format!("{out}-sample.png")], &[]);
+        bench.succeed(&["reconstruct", out, "--quiet", "-o", &format!("{out}-reconstruct.png")], &[]);
+        bench.succeed(&["evaluate", out, "--quiet", "--metrics", "mig"], &[]);
+        bench.succeed(&["report", out, "--quiet"], &[]);
+        bench.succeed(&["train", "--quiet", "--out", out, "--resume"], &[]);
+        let name = match out {
+            "full" => "full-covariance",
+            "flow" => "iaf",
+            other => other,
+        };
+        bench.refuse(
+            &["evaluate", out, "--quiet", "--representation", "sample", "--metrics", "mig"],
+            &format!(
+                "error: representation: found sample, expected mean, since samples of a posterior that is `{name}` are not \
+                 drawn here"
+            ),
+        );
+    }
+}
+
+#[test]
+fn objectives_are_listed_with_their_terms() {
+    let bench = Bench::new();
+    let text = bench.expect_output(&["objectives", "beta-vae", "sliced-wasserstein"]);
+    assert!(
+        text.starts_with("beta-vae\n  reconstruction + beta KL\n  Higgins et al. 2017, eq. 4\n"),
+        "{text}"
+    );
+    assert!(text.contains("\nterm sliced-wasserstein\n") && !text.contains("\nterm kl\n"), "{text}");
+    let json: Value =
+        serde_json::from_str(&bench.expect_output(&["objectives", "--format", "json"])).unwrap();
+    assert_eq!(
+        (json["methods"].as_array().unwrap().len(), json["terms"].as_array().unwrap().len()),
+        (20, 22)
+    );
+    bench.refuse(
+        &["objectives", "beta-vea"],
+        "error: unknown method or term `beta-vea`\nhint: did you mean `beta-vae`?",
+    );
+}

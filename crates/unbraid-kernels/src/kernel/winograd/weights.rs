@@ -1,0 +1,222 @@
+//! Weights to transformed weights, and the gradient of transformed weights back to that of the weights.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::geometry::Layer;
+use crate::kernel::Direction;
+use crate::kernel::scratch::AlignedBuffer;
+use crate::kernel::winograd::grid::PHASES;
+use crate::kernel::winograd::points::{FromTaps, POSITIONS, SPAN, TAPS, ToTaps, on_both_axes};
+use crate::simd::{Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
+
+/// Taps of the whole kernel along one axis.
+const KERNEL: usize = 4;
+
+/// Index in a kernel of the tap `(a, b)` of a phase.
+const fn tap(phase: usize, a: usize, b: usize) -> usize {
+    (2 * a + phase / 2) * KERNEL + 2 * b + phase % 2
+}
+
+/// Transformed weights in the order in which products read them: `[positions][panels][depth][panel width]`.
+pub(super) struct TransformedWeights {
+    values: AlignedBuffer,
+    depth: usize,
+    columns: usize,
+}
+
+impl TransformedWeights {
+    /// Floats from one position to the next.
+    pub(super) fn position(&self) -> usize {
+        self.depth * self.columns
+    }
+
+    /// The panels of one position.
+    pub(super) fn at(&self, position: usize) -> &[f32] {
+        &self.values.as_slice()[position * self.position()..][..self.position()]
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+}
+
+/// Transforms weights, `[coarse, fine, 4, 4]`, for one direction.
+pub(super) struct TransformWeights<'a> {
+    pub(super) layer: &'a Layer,
+    pub(super) direction: Direction,
+    pub(super) weights: &'a [f32],
+}
+
+impl Kernel for TransformWeights<'_> {
+    type Output = TransformedWeights;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> TransformedWeights {
+        let (fine, coarse) = (self.layer.fine.channels, self.layer.coarse.channels);
+        assert_eq!(self.weights.len(), coarse * fine * KERNEL * KERNEL, "weights");
+        // Products run over the source channels and their columns are the target channels. Fine channels count once for
+        // each phase.
+        let (depth, columns) = match self.direction {
+            Direction::Contract => (PHASES * fine, coarse),
+            Direction::Expand => (coarse, PHASES * fine),
+        };
+        assert!(
+            fine.is_multiple_of(S::LANES) && coarse.is_multiple_of(S::LANES),
+            "channels are whole vectors"
+        );
+        let mut values = AlignedBuffer::zeros(POSITIONS * depth * columns);
+        let target = SharedTarget(values.as_mut_slice().as_mut_ptr());
+        let rows = depth / if self.direction == Direction::Contract { PHASES } else { 1 };
+        // Small layers are one task.
+        let task = if depth * columns < SMALL { rows } else { rows.div_ceil(TASKS) };
+        (0..rows.div_ceil(task)).into_par_iter().for_each(|number| {
+            let rows = number * task..rows.min((number + 1) * task);
+            simd.vectorize(TransformSome { weights: &self, rows, depth, columns, target });
+        });
+        TransformedWeights { values, depth, columns }
+    }
+}
+
+/// Products of the depth and the columns of the largest layer that is transformed by one thread.
+const SMALL: usize = 2048;
+
+/// Tasks of a larger layer.
+const TASKS: usize = 8;
+
+/// Transformed weights that several tasks write, each its own rows.
+#[derive(Clone, Copy)]
+struct SharedTarget(*mut f32);
+
+// SAFETY: tasks write different floats, and nobody reads them before all tasks have ended.
+unsafe impl Send for SharedTarget {}
+// SAFETY: as above.
+unsafe impl Sync for SharedTarget {}
+
+/// The part of [`TransformWeights`] for some source channels.
+struct TransformSome<'a> {
+    weights: &'a TransformWeights<'a>,
+    /// Source channels.
+    rows: Range<usize>,
+    depth: usize,
+    columns: usize,
+    /// `[positions][panels][depth][panel width]`
+    target: SharedTarget,
+}
+
+impl Kernel for TransformSome<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { weights: TransformWeights { layer, direction, weights }, rows, depth, columns, target } =
+            self;
+        let (fine, width) = (layer.fine.channels, TILE_VECTORS * S::LANES);
+        for other in rows {
+            for channel in (0..columns).step_by(S::LANES) {
+                // The vector runs along the target channels. In a contraction all phases have the same ones; in an
+                // expansion a target channel belongs to one phase.
+                let phases = match direction {
+                    Direction::Contract => 0..PHASES,
+                    Direction::Expand => channel / fine..channel / fine + 1,
+                };
+                for phase in phases {
+                    let (row, source, stride) = match direction {
+                        Direction::Contract => (phase * fine + other, channel * fine + other, fine),
+                        Direction::Expand => (other, other * fine + channel % fine, 1),
+                    };
+                    let mut taps = [[simd.splat(0.0); TAPS]; TAPS];
+                    for (a, line) in taps.iter_mut().enumerate() {
+                        for (b, vector) in line.iter_mut().enumerate() {
+                            let mut lanes = [0.0; MAXIMUM_LANES];
+                            for (lane, value) in lanes[..S::LANES].iter_mut().enumerate() {
+                                let kernel = (source + lane * stride) * KERNEL * KERNEL;
+                                *value = weights[kernel + tap(phase, a, b)];
+                            }
+                            // SAFETY: the array holds the largest vector.
+                            *vector = unsafe { simd.load(lanes.as_ptr()) };
+                        }
+                    }
+                    let square = on_both_axes::<FromTaps, S, TAPS, SPAN>(simd, taps);
+                    // The last panel may be narrower.
+                    let panel = channel / width;
+                    let panel_width = width.min(columns - panel * width);
+                    let start = panel * width * depth + row * panel_width + channel % width;
+                    assert!(row < depth && channel % width + S::LANES <= panel_width, "a vector of a panel");
+                    for (position, vector) in square.as_flattened().iter().enumerate() {
+                        // SAFETY: `start` and the floats after it lie inside the panels of one position, and no other
+                        // task has this row.
+                        unsafe { simd.store(target.0.add(position * depth * columns + start), *vector) };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The gradient of the weights, `[coarse, fine, 4, 4]`, from that of the transformed weights, `[positions][phases *
+/// fine][coarse]`.
+pub(super) struct CollectWeights<'a> {
+    pub(super) layer: &'a Layer,
+    pub(super) source: &'a [f32],
+}
+
+impl Kernel for CollectWeights<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<f32> {
+        let (fine, coarse) = (self.layer.fine.channels, self.layer.coarse.channels);
+        assert_eq!(self.source.len(), POSITIONS * PHASES * fine * coarse, "transformed gradient");
+        assert!(coarse.is_multiple_of(S::LANES), "channels are whole vectors");
+        let mut weights = vec![0.0; self.layer.weights()];
+        let kernels = fine * KERNEL * KERNEL;
+        weights.par_chunks_mut(S::LANES * kernels).enumerate().for_each(|(number, weights)| {
+            let (source, first) = (self.source, number * S::LANES);
+            simd.vectorize(CollectSome { source, first, fine, coarse, weights });
+        });
+        weights
+    }
+}
+
+/// The part of [`CollectWeights`] for one vector of coarse channels.
+struct CollectSome<'a> {
+    source: &'a [f32],
+    /// The first of the coarse channels.
+    first: usize,
+    fine: usize,
+    coarse: usize,
+    weights: &'a mut [f32],
+}
+
+impl Kernel for CollectSome<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { source, first, fine, coarse, weights } = self;
+        for row in 0..PHASES * fine {
+            let (phase, channel) = (row / fine, row % fine);
+            let mut square = [[simd.splat(0.0); SPAN]; SPAN];
+            for (position, vector) in square.as_flattened_mut().iter_mut().enumerate() {
+                let start = (position * PHASES * fine + row) * coarse + first;
+                // SAFETY: the slice holds a vector.
+                *vector = unsafe { simd.load(source[start..][..S::LANES].as_ptr()) };
+            }
+            let taps = on_both_axes::<ToTaps, S, SPAN, TAPS>(simd, square);
+            for (a, line) in taps.iter().enumerate() {
+                for (b, vector) in line.iter().enumerate() {
+                    let values = simd.to_array(*vector);
+                    for (lane, value) in values[..S::LANES].iter().enumerate() {
+                        weights[(lane * fine + channel) * KERNEL * KERNEL + tap(phase, a, b)] = *value;
+                    }
+                }
+            }
+        }
+    }
+}

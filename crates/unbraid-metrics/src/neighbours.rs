@@ -1,0 +1,213 @@
+//! Mutual information from the distances of nearest neighbours, in nats.
+//!
+//! For each point, the distance to its k-th neighbour among the points that agree with it (in class, or in both
+//! variables) is compared with how many points lie within that distance in one variable alone. psi is the digamma function,
+//! which at whole numbers is a harmonic number: psi(n) = -gamma + 1 + 1/2 + ... + 1/(n - 1).
+
+use crate::classes::Classes;
+
+/// Of a continuous variable and classes:
+/// ```text
+/// I = psi(N) + mean psi(k_i) - mean psi(N_i) - mean psi(m_i)
+/// ```
+/// with N_i the size of the class of point i, k_i = min(k, N_i - 1), and m_i the number of points of any class that are
+/// closer than the k_i-th neighbour in the class, the point itself included. Classes of one point are left out; at least 0.
+///
+/// Reference: Ross 2014, Mutual information between discrete and continuous data sets; counted as in scikit-learn's
+/// `mutual_info_classif`, without its noise.
+pub(crate) fn of_classes(values: &[f64], classes: &Classes, neighbours: usize) -> f64 {
+    let rows: Vec<Vec<usize>> = classes.rows().into_iter().filter(|rows| rows.len() > 1).collect();
+    let mut all: Vec<f64> = rows.iter().flatten().map(|&row| values[row]).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let psi = Digamma::up_to(all.len());
+    let mut sum = 0.0;
+    for rows in &rows {
+        let mut class: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
+        class.sort_unstable_by(f64::total_cmp);
+        let k = neighbours.min(class.len() - 1);
+        for place in 0..class.len() {
+            let radius = distance_to_neighbour(&class, place, k);
+            sum += psi.at(k) - psi.at(class.len()) - psi.at(closer(&all, class[place], radius));
+        }
+    }
+    if all.is_empty() { 0.0 } else { (psi.at(all.len()) + sum / all.len() as f64).max(0.0) }
+}
+
+/// Of two continuous variables, each divided by its standard deviation:
+/// ```text
+/// I = psi(N) + psi(k) - mean psi(n_i) - mean psi(m_i)
+/// ```
+/// with n_i and m_i the numbers of points that are closer in the first and in the second variable alone than the k-th
+/// neighbour is in the larger of both distances, the point itself included. At least 0.
+///
+/// Reference: Kraskov, Stögbauer and Grassberger 2004, Estimating mutual information, their first estimator.
+pub(crate) fn of_numbers(first: &[f64], second: &[f64], neighbours: usize) -> f64 {
+    let count = first.len();
+    if count < 2 {
+        return 0.0;
+    }
+    let k = neighbours.min(count - 1);
+    let (first, second) = (scaled(first), scaled(second));
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_unstable_by(|&a, &b| first[a].total_cmp(&first[b]));
+    let points: Vec<[f64; 2]> = order.iter().map(|&row| [first[row], second[row]]).collect();
+    let sorted = |values: &[f64]| {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted
+    };
+    let (firsts, seconds) = (sorted(&first), sorted(&second));
+    let psi = Digamma::up_to(count);
+    let mut nearest = Vec::with_capacity(k + 1);
+    let sum: f64 = (0..count)
+        .map(|place| {
+            let radius = distance_in_plane(&points, place, k, &mut nearest);
+            let [x, y] = points[place];
+            psi.at(closer(&firsts, x, radius)) + psi.at(closer(&seconds, y, radius))
+        })
+        .sum();
+    (psi.at(count) + psi.at(k) - sum / count as f64).max(0.0)
+}
+
+/// Divided by the standard deviation, unless that is 0.
+fn scaled(values: &[f64]) -> Vec<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let scale = if deviation > 0.0 { deviation } else { 1.0 };
+    values.iter().map(|value| (value - mean) / scale).collect()
+}
+
+/// The distance from a place to its k-th neighbour in a sorted list.
+fn distance_to_neighbour(sorted: &[f64], place: usize, k: usize) -> f64 {
+    let (mut low, mut high, mut distance) = (place, place, 0.0);
+    for _ in 0..k {
+        let below = if low > 0 { sorted[place] - sorted[low - 1] } else { f64::INFINITY };
+        let above = if high + 1 < sorted.len() { sorted[high + 1] - sorted[place] } else { f64::INFINITY };
+        if below <= above {
+            (low, distance) = (low - 1, below);
+        } else {
+            (high, distance) = (high + 1, above);
+        }
+    }
+    distance
+}
+
+/// The larger of both distances from a point to its k-th neighbour, for points sorted by the first coordinate. Only points
+/// that are close enough in that coordinate are looked at.
+fn distance_in_plane(points: &[[f64; 2]], place: usize, k: usize, nearest: &mut Vec<f64>) -> f64 {
+    nearest.clear();
+    let [x, y] = points[place];
+    let (mut low, mut high) = (place, place + 1);
+    loop {
+        let below = if low > 0 { x - points[low - 1][0] } else { f64::INFINITY };
+        let above = if high < points.len() { points[high][0] - x } else { f64::INFINITY };
+        let reached = below.min(above);
+        if reached == f64::INFINITY || (nearest.len() == k && reached >= nearest[k - 1]) {
+            return nearest.last().copied().unwrap_or(0.0);
+        }
+        let other = if below <= above {
+            low -= 1;
+            low
+        } else {
+            high += 1;
+            high - 1
+        };
+        let distance = reached.max((points[other][1] - y).abs());
+        let position = nearest.partition_point(|closer| *closer <= distance);
+        if position < k {
+            nearest.insert(position, distance);
+            nearest.truncate(k);
+        }
+    }
+}
+
+/// How many entries of a sorted list are closer to a value than a radius; those that equal it if the radius is 0.
+fn closer(sorted: &[f64], value: f64, radius: f64) -> usize {
+    let (low, high) = if radius > 0.0 {
+        (
+            sorted.partition_point(|other| value - *other >= radius),
+            sorted.partition_point(|other| *other - value < radius),
+        )
+    } else {
+        (sorted.partition_point(|other| *other < value), sorted.partition_point(|other| *other <= value))
+    };
+    high - low
+}
+
+/// psi at whole numbers.
+struct Digamma(Vec<f64>);
+
+impl Digamma {
+    fn up_to(largest: usize) -> Self {
+        const EULER: f64 = 0.577_215_664_901_532_9;
+        let mut values = vec![f64::NEG_INFINITY, -EULER];
+        for n in 1..largest.max(1) {
+            values.push(values[n] + 1.0 / n as f64);
+        }
+        Self(values)
+    }
+
+    fn at(&self, n: usize) -> f64 {
+        self.0[n]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::generator;
+    use ndarray::Array1;
+    use rand_distr::{Distribution, StandardNormal};
+
+    /// psi(1) = -gamma, psi(2) = 1 - gamma, psi(4) = 11/6 - gamma.
+    #[test]
+    fn digamma_is_a_harmonic_number() {
+        let psi = Digamma::up_to(4);
+        assert!((psi.at(4) - psi.at(1) - 11.0 / 6.0).abs() < 1e-15);
+        assert!((psi.at(2) - psi.at(1) - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn neighbours_by_hand() {
+        let sorted = [0.0, 1.0, 3.0, 7.0];
+        assert_eq!([1, 2, 3].map(|k| distance_to_neighbour(&sorted, 1, k)), [1.0, 2.0, 6.0]);
+        assert_eq!(
+            (closer(&sorted, 1.0, 2.0), closer(&sorted, 1.0, 2.1), closer(&sorted, 1.0, 0.0)),
+            (2, 3, 1)
+        );
+        let points = [[0.0, 0.0], [1.0, 5.0], [2.0, 0.5], [4.0, 0.1]];
+        assert_eq!([1, 2, 3].map(|k| distance_in_plane(&points, 0, k, &mut Vec::new())), [2.0, 4.0, 5.0]);
+    }
+
+    /// Normal variables of correlation r share -1/2 ln(1 - r^2) nats. 4,000 points: an error of about 0.02.
+    #[test]
+    fn correlated_normals_have_the_information_of_the_closed_form() {
+        let mut random = generator(3, "test", 0);
+        let mut draw = || -> f64 { StandardNormal.sample(&mut random) };
+        for correlation in [0.0_f64, 0.6, 0.9] {
+            let pairs: Vec<[f64; 2]> = (0..4000)
+                .map(|_| {
+                    let (x, noise) = (draw(), draw());
+                    [x, 100.0 * (correlation * x + (1.0 - correlation * correlation).sqrt() * noise)]
+                })
+                .collect();
+            let column = |which: usize| pairs.iter().map(|pair| pair[which]).collect::<Vec<_>>();
+            let expected = -0.5 * (1.0 - correlation * correlation).ln();
+            let found = of_numbers(&column(0), &column(1), 3);
+            assert!((found - expected).abs() < 0.06, "{correlation}: {found} {expected}");
+        }
+    }
+
+    /// Two classes that do not overlap: one bit. Two alike: nothing.
+    #[test]
+    fn classes_apart_and_together() {
+        let mut random = generator(4, "test", 0);
+        let labels = Array1::from_shape_fn(3000, |row| (row % 2) as i64);
+        let classes = Classes::new(labels.view());
+        let mut draw = || -> f64 { StandardNormal.sample(&mut random) };
+        let mut values = |shift: f64| labels.mapv(|label| shift * label as f64 + draw()).to_vec();
+        assert!((of_classes(&values(50.0), &classes, 3) - 2_f64.ln()).abs() < 1e-3);
+        assert!(of_classes(&values(0.0), &classes, 3) < 0.03);
+    }
+}

@@ -1,0 +1,138 @@
+//! What a score is worth: its value by chance, and how far it would move with other points.
+
+/// The level of a score's numbers by chance: the same score on the same codes after the rows of the factors were shuffled,
+/// all factors of a row together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chance {
+    /// How often the rows were shuffled.
+    pub shuffles: usize,
+    levels: Vec<(String, Level)>,
+}
+
+/// One number of a score by chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// The mean over the shuffles.
+    pub mean: f64,
+    /// The standard deviation over the shuffles; `None` of a single one.
+    pub deviation: Option<f64>,
+}
+
+impl Chance {
+    /// From the numbers of each shuffle. A number that some shuffle does not have is left out.
+    pub(crate) fn of_shuffles(shuffles: &[Vec<(String, f64)>]) -> Self {
+        let Some(first) = shuffles.first() else { return Self::default() };
+        let levels = first.iter().filter_map(|(key, _)| {
+            let values: Option<Vec<f64>> = shuffles
+                .iter()
+                .map(|numbers| numbers.iter().find(|(other, _)| other == key).map(|(_, value)| *value))
+                .collect();
+            let values = values.filter(|values| values.iter().all(|value| value.is_finite()))?;
+            Some((key.clone(), Level::of(&values)))
+        });
+        Self { shuffles: shuffles.len(), levels: levels.collect() }
+    }
+
+    /// From levels that were stored.
+    pub(crate) fn from_levels(shuffles: usize, levels: Vec<(String, Level)>) -> Self {
+        Self { shuffles, levels }
+    }
+
+    /// The numbers by their keys.
+    pub fn levels(&self) -> &[(String, Level)] {
+        &self.levels
+    }
+
+    /// The level of the number with this key.
+    pub fn get(&self, key: &str) -> Option<Level> {
+        super::lookup(&self.levels, key).copied()
+    }
+}
+
+impl Level {
+    fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { mean, deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()) }
+    }
+
+    /// Whether a value cannot be told from chance: it is no further away than three standard deviations of the shuffles,
+    /// or than 0.01 where that is more. (A few shuffles do not say more about their spread.)
+    pub fn includes(&self, value: f64) -> bool {
+        (value - self.mean).abs() <= (3.0 * self.deviation.unwrap_or(0.0)).max(0.01)
+    }
+}
+
+/// Intervals of a score's numbers: the 2.5 % and 97.5 % quantiles over resamples of the points with replacement (Efron
+/// 1979).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bootstrap {
+    /// The number of resamples.
+    pub resamples: usize,
+    intervals: Vec<(String, [f64; 2])>,
+}
+
+impl Bootstrap {
+    /// From the numbers of each resample. A number that some resample does not have is left out.
+    pub(crate) fn of_resamples(resamples: &[Vec<(String, f64)>]) -> Self {
+        let Some(first) = resamples.first() else { return Self::default() };
+        let intervals = first.iter().filter_map(|(key, _)| {
+            let values: Option<Vec<f64>> = resamples
+                .iter()
+                .map(|numbers| numbers.iter().find(|(other, _)| other == key).map(|(_, value)| *value))
+                .collect();
+            let mut values = values.filter(|values| values.iter().all(|value| value.is_finite()))?;
+            values.sort_unstable_by(f64::total_cmp);
+            let quantile = |share: f64| crate::numeric::quantile_of_sorted(&values, share);
+            Some((key.clone(), [quantile(0.025), quantile(0.975)]))
+        });
+        Self { resamples: resamples.len(), intervals: intervals.collect() }
+    }
+
+    /// From intervals that were stored.
+    pub(crate) fn from_intervals(resamples: usize, intervals: Vec<(String, [f64; 2])>) -> Self {
+        Self { resamples, intervals }
+    }
+
+    /// The intervals by the keys of their numbers.
+    pub fn intervals(&self) -> &[(String, [f64; 2])] {
+        &self.intervals
+    }
+
+    /// The interval of the number with this key.
+    pub fn get(&self, key: &str) -> Option<[f64; 2]> {
+        super::lookup(&self.intervals, key).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(entries: &[(&str, f64)]) -> Vec<(String, f64)> {
+        entries.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()
+    }
+
+    /// 1, 2 and 6: the mean is 3, the squared deviations sum to 14, and 14 / 2 = 7.
+    #[test]
+    fn levels_by_hand() {
+        let rounds = [1.0, 2.0, 6.0].map(|value| numbers(&[("a", value), ("b", f64::NAN)]));
+        let chance = Chance::of_shuffles(&rounds);
+        let level = chance.get("a").unwrap();
+        assert_eq!((chance.shuffles, level.mean), (3, 3.0));
+        assert!((level.deviation.unwrap() - 7_f64.sqrt()).abs() < 1e-15);
+        assert!(chance.get("b").is_none());
+        assert!(level.includes(3.0 + 2.9 * 7_f64.sqrt()) && !level.includes(3.0 + 3.1 * 7_f64.sqrt()));
+        let single = Chance::of_shuffles(&rounds[..1]).get("a").unwrap();
+        assert!(single.deviation.is_none() && single.includes(1.009) && !single.includes(1.011));
+    }
+
+    /// The numbers 0 to 40: 2.5 % and 97.5 % of the way are 1 and 39.
+    #[test]
+    fn intervals_are_quantiles() {
+        let rounds: Vec<_> = (0..41).map(|value| numbers(&[("a", f64::from(value))])).collect();
+        let [low, high] = Bootstrap::of_resamples(&rounds).get("a").unwrap();
+        assert!((low - 1.0).abs() < 1e-12 && (high - 39.0).abs() < 1e-12);
+    }
+}

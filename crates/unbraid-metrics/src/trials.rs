@@ -1,0 +1,126 @@
+//! One metric on given codes, on codes with shuffled factors and on resampled points.
+
+use crate::codes::Codes;
+use crate::error::Result;
+use crate::metric::{Description, Metric, Options};
+use crate::report::{Bootstrap, Chance, ScoreValues};
+
+/// The codes, and their shuffles so far, which metrics share. (Resamples are drawn for each metric anew: a thousand of them
+/// would fill the memory.)
+pub(crate) struct Trials<'a> {
+    codes: &'a Codes,
+    options: Options<'a>,
+    shuffled: Vec<Codes>,
+}
+
+impl<'a> Trials<'a> {
+    pub(crate) fn new(codes: &'a Codes, options: Options<'a>) -> Self {
+        Self { codes, options, shuffled: Vec::new() }
+    }
+
+    /// The numbers of a metric, those that say nothing of these codes marked as undefined.
+    pub(crate) fn values(&self, metric: &dyn Metric, description: &Description) -> Result<ScoreValues> {
+        let codes = self.codes.seen_with(description.needs);
+        let values = if self.is_undefined(description) {
+            ScoreValues::default()
+        } else {
+            metric.run(codes, &self.options)?
+        };
+        Ok(marked(values, codes, description))
+    }
+
+    /// The numbers of a metric by chance; `None` if they are not asked for, the metric does not depend on factors, or a
+    /// sampler of the whole data set cannot be shuffled.
+    pub(crate) fn chance(
+        &mut self,
+        metric: &dyn Metric,
+        description: &Description,
+    ) -> Result<Option<Chance>> {
+        let options = self.options;
+        if !options.chance || !description.needs.factors || self.is_undefined(description) {
+            return Ok(None);
+        }
+        let mut rounds = Vec::new();
+        for round in 0..description.shuffles {
+            let sampler = match options.sampler.filter(|_| description.interventional) {
+                None => None,
+                Some(sampler) => match sampler.shuffled(options.seed, round) {
+                    Some(shuffled) => Some(shuffled),
+                    None => return Ok(None),
+                },
+            };
+            while self.shuffled.len() <= round {
+                self.shuffled.push(self.codes.shuffled(options.seed, self.shuffled.len()));
+            }
+            let options = Options { sampler: sampler.as_deref(), ..options };
+            let codes = self.shuffled[round].seen_with(description.needs);
+            rounds.push(marked(metric.run(codes, &options)?, codes, description).into_numbers());
+        }
+        Ok(Some(Chance::of_shuffles(&rounds)))
+    }
+
+    /// The intervals of a metric's numbers; `None` if they are not asked for. Metrics that draw from a sampler of the whole
+    /// data set draw anew instead of having their points resampled.
+    pub(crate) fn bootstrap(
+        &self,
+        metric: &dyn Metric,
+        description: &Description,
+    ) -> Result<Option<Bootstrap>> {
+        let options = self.options;
+        if options.resamples == 0 || self.is_undefined(description) {
+            return Ok(None);
+        }
+        let mut rounds = Vec::new();
+        for round in 0..options.resamples {
+            let values = if description.interventional && options.sampler.is_some() {
+                let seed = options.seed.wrapping_add(1 + round as u64);
+                let codes = self.codes.seen_with(description.needs);
+                marked(metric.run(codes, &Options { seed, ..options })?, codes, description)
+            } else {
+                let resampled = self.codes.resampled(options.seed, round);
+                let codes = resampled.seen_with(description.needs);
+                if description.needs.factors && codes.labelled().is_err() {
+                    // Every point of the resample has the same factors.
+                    continue;
+                }
+                marked(metric.run(codes, &options)?, codes, description)
+            };
+            rounds.push(values.into_numbers());
+        }
+        Ok(Some(Bootstrap::of_resamples(&rounds)))
+    }
+
+    fn is_undefined(&self, description: &Description) -> bool {
+        let undefined = undefined(self.codes.seen_with(description.needs), description);
+        description.keys().all(|key| undefined.iter().any(|(other, _)| other == key))
+    }
+}
+
+/// The same numbers, those that say nothing of these codes marked as undefined.
+fn marked(values: ScoreValues, codes: &Codes, description: &Description) -> ScoreValues {
+    undefined(codes, description)
+        .into_iter()
+        .fold(values, |values, (key, why)| values.with_undefined(key, why))
+}
+
+/// The keys of the numbers that say nothing of these codes, and why.
+fn undefined(codes: &Codes, description: &Description) -> Vec<(String, String)> {
+    if !description.needs.factors {
+        return Vec::new();
+    }
+    if !codes.has_factors() {
+        let why = "every factor has nearly as many values as there are points";
+        return description.keys().map(|key| (key.to_owned(), why.to_owned())).collect();
+    }
+    let mut found = Vec::new();
+    let varying = codes.classes_train().iter().filter(|classes| classes.varies()).count();
+    if varying == 1 {
+        let why = "compares factors, and only one varies";
+        found.extend(description.compares_factors.iter().map(|key| (key.clone(), why.to_owned())));
+    }
+    if codes.unit_count() == 1 {
+        let why = "compares units, and there is only one";
+        found.extend(description.compares_units.iter().map(|key| (key.clone(), why.to_owned())));
+    }
+    found
+}
