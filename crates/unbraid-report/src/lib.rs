@@ -27,6 +27,7 @@ pub use picture::animation::Animation;
 pub use picture::contact_sheet::{SheetOptions, draw_data_set};
 pub use picture::gallery::{Gallery, ImageRow};
 pub use picture::image_output::ImageOutput;
+pub use picture::mean_image::draw_mean_image;
 pub use picture::picture_file::PictureFile;
 pub use picture::prior::draw_priors;
 

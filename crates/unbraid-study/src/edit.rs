@@ -5,7 +5,7 @@ use toml::Value;
 /// Keys of the study itself; all others are keys of the configuration and belong to `[set]`.
 const OWN: [&str; 4] = ["name", "base", "config", "seeds"];
 
-/// The text with one more key, or with another value for it. Each key has to be on a line of its own, as in the presets.
+/// The text with one more key, or with another value for it. Each key has to begin a line of its own, as in the presets.
 pub(crate) fn set(text: &str, key: &str, value: &Value) -> String {
     let own = OWN.contains(&key);
     let line = if own { format!("{key} = {value}") } else { format!("\"{key}\" = {value}") };
@@ -24,7 +24,10 @@ pub(crate) fn set(text: &str, key: &str, value: &Value) -> String {
                 .position(|line| line.starts_with('['))
                 .map_or(lines.len(), |at| start + at);
             match (start..end).find(|at| key_of(lines[*at]) == Some(key)) {
-                Some(at) => lines[at] = &line,
+                Some(at) => {
+                    let end = at + lines_of_value(&lines[at..]);
+                    drop(lines.splice(at..end, [line.as_str()]));
+                }
                 // After the comments of the head, but before any table.
                 None if own => {
                     let at = (0..end).find(|at| key_of(lines[*at]).is_some()).unwrap_or(end);
@@ -50,11 +53,41 @@ fn key_of(line: &str) -> Option<&str> {
     plain.then(|| key.trim_matches('"'))
 }
 
+/// How many lines the value of the first line takes: more than one if it is a list that is closed further down.
+fn lines_of_value(lines: &[&str]) -> usize {
+    let mut depth = 0_i64;
+    for (place, line) in lines.iter().enumerate() {
+        let mut quote = None;
+        for letter in line.chars() {
+            match (quote, letter) {
+                (Some(open), _) if open == letter => quote = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') => quote = Some(letter),
+                (None, '#') => break,
+                (None, '[' | '{') => depth += 1,
+                (None, ']' | '}') => depth -= 1,
+                (None, _) => {}
+            }
+        }
+        if depth <= 0 {
+            return place + 1;
+        }
+    }
+    lines.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const TEXT: &str = "# A study.\nname = \"a\"\nseeds = 3  # three\n\n[set]\n\"training.steps\" = 5 # few\n\n[grid]\n\"seeds\" = [1]\n";
+
+    #[test]
+    fn a_list_over_several_lines_is_replaced_as_a_whole() {
+        let text = "[set]\n\"a\" = [\n    \"x]\", # ]\n    [1],\n]\n\"b\" = 1\n";
+        assert_eq!(set(text, "a", &Value::from(2)), "[set]\n\"a\" = 2\n\"b\" = 1\n");
+        assert_eq!(lines_of_value(&["a = [", "1"]), 2, "never closed: what reads the text says so");
+    }
 
     #[test]
     fn a_key_is_replaced_in_its_place() {

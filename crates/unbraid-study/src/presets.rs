@@ -123,6 +123,7 @@ mod tests {
     use super::*;
     use crate::Entry;
     use std::collections::BTreeSet;
+    use unbraid::config::EvaluationSplit;
 
     fn entries(text: &str) -> Vec<Entry> {
         super::entries(&Definition::parse(text, "study.toml", Path::new(".")).unwrap()).unwrap()
@@ -232,6 +233,39 @@ mod tests {
                 }
             }
             assert!(values(&runs, "beta", "objective.beta").len() > 1);
+        }
+    }
+
+    /// Kumar et al. 2018: Table 1 and Figures 1 and 2 are of the test set, a tenth of CelebA; reconstruction errors are per
+    /// pixel, SAP is that of section 3, and the Z-diff score has "a one-vs-rest linear SVM with weight on the hinge loss C set
+    /// to 0.01".
+    #[test]
+    fn the_studies_of_kumar_score_images_that_were_not_trained_on() {
+        for (name, scale) in ["kumar", "kumar-celeba"]
+            .into_iter()
+            .flat_map(|name| [PresetScale::Full, PresetScale::Small].map(|scale| (name, scale)))
+        {
+            for run in entries(text(name, scale).unwrap()) {
+                let evaluation = &run.configuration.evaluation;
+                assert_eq!(evaluation.split, EvaluationSplit::Test, "{name} {scale:?}");
+                assert_eq!(evaluation.metrics, ["default", "sap_kumar", "reconstruction_error"]);
+                let registry = evaluation.registry().unwrap();
+                let classifier = registry.values("beta_vae_score").unwrap();
+                assert_eq!(classifier["classifier"], "svm");
+                assert_eq!((&classifier["c"], &classifier["loss"]), (&0.01.into(), &"hinge".into()));
+                let data = run.configuration.values();
+                let of = |key: &str| data[key].trim_matches('"').to_owned();
+                assert_eq!((of("data.split"), of("data.train_fraction")), ("train".into(), "0.9".into()));
+            }
+        }
+    }
+
+    /// Dupont 2018, section 4.2: digits are inferred "on test data".
+    #[test]
+    fn the_study_of_jointvae_scores_the_test_images_of_mnist() {
+        for run in entries(text("jointvae", PresetScale::Full).unwrap()) {
+            assert_eq!(run.configuration.evaluation.split, EvaluationSplit::Test);
+            assert!(!run.configuration.data.options.contains_key("split"), "MNIST's own training images");
         }
     }
 

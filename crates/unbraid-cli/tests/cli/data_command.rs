@@ -81,6 +81,27 @@ fn show_draws_a_sheet_and_overwrites_only_on_request() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left behind");
 }
 
+/// In the middle there is a shape in many images, in the corners in none.
+#[test]
+fn the_mean_of_all_images_is_bright_in_the_middle() {
+    let bench = Bench::new();
+    bench.succeed(
+        &["data", "show", "shapes(orientations=2, positions=8)", "--mean", "-o", "mean.png"],
+        &["wrote"],
+    );
+    let picture = image::open(bench.path("mean.png")).unwrap().to_luma8();
+    // 16 pixels of margin and 40 of title above an image of 256 x 256.
+    assert_eq!(picture.height(), 16 + 40 + 256 + 16);
+    let at = |across: u32, down: u32| picture.get_pixel(16 + across, 56 + down).0[0];
+    assert_eq!([at(1, 1), at(254, 1), at(1, 254), at(254, 254)], [0; 4]);
+    assert!(at(128, 128) > 128, "{}", at(128, 128));
+    bench.refuse(
+        &["data", "show", "pinwheel", "--mean", "-o", "points.png"],
+        "error: --mean: found the points of pinwheel, expected images",
+    );
+    assert!(!bench.path("points.png").exists());
+}
+
 #[test]
 fn convert_writes_what_info_reads() {
     let directory = tempfile::tempdir().unwrap();

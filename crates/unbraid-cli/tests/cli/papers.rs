@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use unbraid::metrics::registry;
-use unbraid_study::{Plan, StudyDirectory};
+use unbraid_study::{Plan, Results, StudyDirectory};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -122,8 +122,48 @@ fn every_numbered_item_of_the_papers_is_listed() {
     }
 }
 
-/// Configurations are resolved, studies are made, presets and priors are shown. What needs a run, a study or files is parsed
-/// only, by a test of the command itself.
+/// What some numbers stand for, typed from the papers: an item in the wrong row would be found by its count alone.
+#[test]
+fn items_are_called_what_the_papers_call_them() {
+    let page = fs::read_to_string(root().join("docs/papers.md")).unwrap();
+    for (heading, item, word) in [
+        ("## Kumar", "eq. 5", "covariance"),
+        ("## Kumar", "eq. 7", "DIP-VAE-II"),
+        ("## Kumar", "Table 2", "attribute"),
+        ("## Dupont", "eq. 3", "capacity"),
+        ("## Dupont", "eq. 8", "Gumbel"),
+        ("## Dupont", "Fig. 9", "azimuth"),
+        ("## Hartmann", "eq. 1", "MIG"),
+        ("## Hartmann", "eq. 5", "autoencoder"),
+        ("## Hartmann", "eq. 10", "FactorVAE"),
+        ("## Hartmann", "eq. 14", "DIP-VAE"),
+        ("## Mathieu", "eq. 6", "rotation"),
+        ("## Mathieu", "eq. 7", "alpha and beta"),
+        ("## Mathieu", "eq. 8", "corollaries"),
+        ("## Mathieu", "eq. 9", "mixture"),
+        ("## Mathieu", "eq. 10", "entropy"),
+        ("## Mushom", "eq. 2.2", "f-divergences"),
+        ("## Mushom", "eq. 2.5", "Wasserstein"),
+        ("## Mushom", "eq. 2.6", "MMD"),
+        ("## Mushom", "eq. 2.8", "GAN"),
+        ("## Mushom", "eq. 2.10", "bottleneck"),
+        ("## Mushom", "eq. 3.4", "reparameterisation"),
+        ("## Mushom", "eq. 3.5", "KL divergence"),
+        ("## Mushom", "eq. 3.6", "flows"),
+        ("## Mushom", "eq. 4.1", "aggregate posterior"),
+        ("## Mushom", "eq. 4.4", "total correlation"),
+        ("## Mushom", "Table 5.5", "discriminator"),
+    ] {
+        let start = page.find(heading).unwrap();
+        let section = page[start..].split("\n## ").next().unwrap();
+        let mut cells = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        let found = cells.any(|cell| items(cell).contains(&item.to_owned()) && cell.contains(word));
+        assert!(found, "{heading}: {item}: {word}");
+    }
+}
+
+/// Configurations are resolved, studies are made, presets, objectives and priors are shown. What trains for hours is parsed
+/// only, by a test of the command itself; the commands of a run are below.
 #[test]
 fn commands_that_need_nothing_are_run() {
     let bench = Bench::new();
@@ -133,7 +173,7 @@ fn commands_that_need_nothing_are_run() {
         let mut arguments = words(line).split_off(1);
         match arguments[0].as_str() {
             "train" => arguments.push("--print-config".to_owned()),
-            "presets" | "prior" | "data" => {}
+            "presets" | "prior" | "data" | "objectives" => {}
             "study" if matches!(arguments[1].as_str(), "new" | "presets") => {}
             _ => continue,
         }
@@ -142,8 +182,129 @@ fn commands_that_need_nothing_are_run() {
         run += 1;
     }
     assert!(run > 40, "{run}");
-    for picture in ["student-t.png", "mixture.png", "dsprites.png"] {
+    for picture in ["student-t.png", "mixture.png", "dsprites.png", "mean.png"] {
         assert!(bench.path(picture).is_file(), "{picture}");
+    }
+}
+
+/// A small data set with a test split.
+const FEW: &str = "shapes(scales=2, orientations=2, positions=4)";
+
+/// Every command of the page that looks at a run, on one that has learned nothing in a few steps: a JointVAE, since some ask
+/// for its categorical unit, with two continuous units, and a part of its data held out.
+#[test]
+fn commands_of_a_run_are_run() {
+    let bench = Bench::new();
+    let latents = "model.latents={ continuous = 2, categorical = [3] }";
+    let objective = "objective={ name = \"joint-vae\", gamma_continuous = 3, capacity_continuous = 1, \
+                     gamma_categorical = 3, capacity_categorical = 1 }";
+    for run in ["run", "run2"] {
+        let set =
+            ["--set", "data.split=train", "--set", "training.steps=8", "--set", latents, "--set", objective];
+        bench.train(run, &set).assert().success();
+    }
+    bench.succeed(&["sample", "run", "-n", "1", "-o", "chair.png", "--quiet"], &[]);
+    let page = fs::read_to_string(root().join("docs/papers.md")).unwrap();
+    let mut commands = BTreeSet::new();
+    for line in quoted(&page).into_iter().filter(|text| text.starts_with("unbraid ")) {
+        let mut arguments = words(line).split_off(1);
+        let of_a_run = arguments.get(1).is_some_and(|word| word == "RUN" || word.starts_with("runs/"));
+        if !of_a_run || arguments[0] == "train" {
+            continue;
+        }
+        arguments[1] = "run".to_owned();
+        for word in &mut arguments[2..] {
+            match word.as_str() {
+                "RUN2" => "run2".clone_into(word),
+                "celeba" => FEW.clone_into(word),
+                // An image of the smaller data set of this test.
+                "1000" => "100".clone_into(word),
+                _ => {}
+            }
+        }
+        commands.insert(arguments);
+    }
+    let verbs: BTreeSet<&str> = commands.iter().map(|arguments| arguments[0].as_str()).collect();
+    assert_eq!(
+        verbs.into_iter().collect::<Vec<_>>(),
+        ["compare", "evaluate", "infer", "measure", "reconstruct", "report", "sample", "traverse"]
+    );
+    for arguments in &commands {
+        let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = arguments.iter().position(|word| *word == "-o").map(|place| arguments[place + 1]);
+        if output.is_some() {
+            arguments.push("--overwrite");
+        }
+        // A run of eight steps may have no active unit, which is said; every unit is traversed then.
+        arguments.iter_mut().filter(|word| **word == "--active").for_each(|word| *word = "--by-kl");
+        bench.succeed(&arguments, &[]);
+        assert!(output.is_none_or(|file| bench.path(file).is_file()), "{arguments:?}");
+    }
+}
+
+/// The commands of Hartmann's figures, with a part of the published runs.
+#[test]
+fn commands_of_the_published_runs_are_run() {
+    let bench = Bench::new();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/published_runs");
+    for file in fs::read_dir(fixture).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), bench.path(file.file_name().to_str().unwrap())).unwrap();
+    }
+    let page = fs::read_to_string(root().join("docs/papers.md")).unwrap();
+    for verb in ["new", "import", "report"] {
+        let commands = quoted(&page);
+        let line = commands
+            .iter()
+            .find(|text| text.starts_with(&format!("unbraid study {verb} ")) && text.contains("published"));
+        let arguments = words(line.unwrap()).split_off(1);
+        bench.succeed(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+    }
+    assert!(bench.path("published/report.html").is_file());
+}
+
+/// Kumar et al. 2018, Table 1 and Figure 1, by the commands of the page, with a network and a data set of seconds.
+#[test]
+fn the_figures_of_kumar_are_of_images_that_were_not_trained_on() {
+    let bench = Bench::new();
+    let set = [
+        "seeds=1",
+        "data=shapes(scales=2, orientations=2, positions=4, split=train, train_fraction=0.9)",
+        "model.architecture={ name = \"mlp\", encoder = [8], decoder = [8] }",
+        "training.steps=3",
+        "training.batch_size=16",
+        "evaluation.metrics=[\"beta_vae_score\", \"sap_kumar\", \"reconstruction_error\"]",
+        "evaluation.beta_vae_score.train_points=100",
+        "evaluation.beta_vae_score.test_points=50",
+        "evaluation.chance=false",
+        "evaluation.report=false",
+    ];
+    let mut new = vec!["study", "new", "kumar", "kumar", "--scale", "small"];
+    new.extend(set.iter().flat_map(|assignment| ["--set", assignment]));
+    bench.succeed(&new, &[]);
+    bench.succeed(&["study", "plan", "kumar"], &[]);
+    bench.succeed(&["study", "run", "kumar"], &[]);
+    bench.succeed(&["study", "report", "kumar", "--quiet"], &[]);
+    let study = StudyDirectory::open(&bench.path("kumar")).unwrap();
+    let table = Results::read(&study).unwrap().table;
+    // 4 values of beta and 3 of lambda for each DIP-VAE.
+    assert_eq!(table.rows.len(), 4 + 3 + 3);
+    for (place, row) in table.rows.iter().enumerate() {
+        for key in ["beta_vae_score", "sap_kumar", "reconstruction_error"] {
+            assert!(table.number(place, key).is_finite(), "{}: {key}", row.name);
+        }
+        let scores = fs::read_to_string(study.runs().join(&row.name).join("scores.json")).unwrap();
+        let scores: serde_json::Value = serde_json::from_str(&scores).unwrap();
+        assert_eq!(scores["evaluation"]["test_split"], true);
+        assert_eq!(scores["scores"]["beta_vae_score"]["parameters"]["loss"], "hinge");
+    }
+    let html = fs::read_to_string(study.report()).unwrap();
+    // The figure has both scores over the error, the table a column for each.
+    assert!(html.contains("<h3>Against the error per pixel</h3>"), "{html}");
+    assert_eq!(html.matches("against squared error of a pixel: beta-vae with 4 points").count(), 2, "{html}");
+    let columns = html.split_once("<h3>All settings</h3>").unwrap().1.split_once("</thead>").unwrap().0;
+    for column in ["BetaVAE", "SAP", "reconstruction error"] {
+        assert!(columns.contains(column), "{column}: {columns}");
     }
 }
 

@@ -3,10 +3,12 @@
 //! Expected numbers are those that `fixtures/make_published_runs.py` prints, by Python's `statistics`.
 
 use crate::support::{Bench, shared};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use unbraid_study::analysis::data_sets::published_name;
 use unbraid_study::analysis::groups::{Part, distributions, groups};
 use unbraid_study::analysis::settings::hyper_parameters;
-use unbraid_study::{Results, Row, StudyDirectory, Table};
+use unbraid_study::{Entry, Plan, Results, Row, StudyDirectory, Table};
 
 /// The published tables in the order of Hartmann's legends.
 const FILES: [&str; 6] =
@@ -175,6 +177,57 @@ fn our_runs_stand_beside_the_published_ones() {
     assert!(html.contains("The same settings on shapes(positions=16) and published ones on dsprites"));
     // statistics.fmean and stdev of mig_discrete_mig of the two lines of dip_vae_i with lambda_od = 50 on dsprites_full.
     assert!(html.contains("0.250 <span class=\"faint\">0.031 ± 0.011</span>"));
+}
+
+/// Data set, method and setting of each group of rows, as they meet in a page.
+fn settings(table: &Table, rows: &[usize]) -> BTreeSet<[String; 3]> {
+    groups(table, rows, &[Part::Data, Part::Method, Part::Setting])
+        .into_iter()
+        .map(|group| {
+            let [data, method, setting] = group.labels.try_into().unwrap();
+            [published_name(&data), method, setting]
+        })
+        .collect()
+}
+
+/// The first seed of every setting of the full study, as its table would have it.
+fn ours(bench: &Bench) -> Table {
+    bench.succeed(&["study", "new", "dlib", "ours"], &[]);
+    let study = StudyDirectory::open(&bench.path("ours")).unwrap();
+    let entries = Plan::of(&study).unwrap().manifest.entries;
+    let first: Vec<_> = entries.iter().filter(|entry| entry.settings["seed"] == 0).collect();
+    let keys: BTreeSet<&String> = first
+        .iter()
+        .flat_map(|entry| entry.settings.keys())
+        .filter(|key| key.starts_with("objective."))
+        .collect();
+    let setting_keys: Vec<String> = keys.into_iter().cloned().collect();
+    let row = |(number, entry): (usize, &&Entry)| Row {
+        number: Some(number),
+        seed: Some(0),
+        settings: setting_keys.iter().map(|key| entry.settings.get(key).cloned()).collect(),
+        numbers: vec![0.25],
+        ..Row::named(&entry.name, entry.method(), entry.settings["data"].as_str().unwrap())
+    };
+    let rows = first.iter().enumerate().map(row).collect();
+    Table { setting_keys, number_keys: vec!["mig".to_owned()], rows }
+}
+
+/// Every published setting is one of `unbraid study new dlib`, by the names of data sets, methods and hyper-parameters: 6 x 6
+/// x 2 in the part of the tables that lies in the repository, 6 x 6 x 6 in all of them.
+#[test]
+fn every_published_setting_meets_one_of_ours() {
+    for (directory, expected) in [(Some(fixture()), 72), (shared("data/published_runs"), 216)] {
+        let Some(directory) = directory else { continue };
+        let bench = Bench::new();
+        let published = Results::read(&study_of(&bench, &directory)).unwrap().table;
+        let theirs = settings(&published, &published.shown_runs());
+        let table = ours(&bench);
+        assert_eq!(table.rows.len(), 216);
+        let ours = settings(&table, &(0..216).collect::<Vec<_>>());
+        assert_eq!((ours.len(), theirs.len()), (216, expected));
+        assert!(theirs.is_subset(&ours), "{:?}", theirs.difference(&ours).collect::<Vec<_>>());
+    }
 }
 
 /// Means of all 10,800 runs by Python's `statistics`, as in the published table of means.

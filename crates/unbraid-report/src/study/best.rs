@@ -7,10 +7,11 @@ use crate::numbers::number;
 use unbraid::metrics::Direction;
 use unbraid_study::analysis::best::best_settings;
 use unbraid_study::analysis::groups::{Part, groups};
-use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};
+use unbraid_study::analysis::quantities::{RECONSTRUCTION, RECONSTRUCTION_ERROR, direction};
 use unbraid_study::analysis::statistics::Mean;
 
 const HEADING: &str = "Best hyper-parameters";
+const KUMAR: &str = "sap_kumar";
 
 /// The best setting of each method for each score (thesis, Table 5.6; Kumar, Table 1), and the means of all settings
 /// (thesis, Table 5.3).
@@ -19,7 +20,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     if keys.is_empty() {
         return Chapter::missing("best", HEADING, format!("No finished run has scores yet. {HOW_TO_SCORE}"));
     }
-    keys.extend(view.has(RECONSTRUCTION).then(|| RECONSTRUCTION.to_owned()));
+    keys.extend(reconstructions(view));
     let mut blocks = Vec::new();
     for data in &view.data {
         let rows = view.rows_on(data);
@@ -39,6 +40,12 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     }
 }
 
+/// The reconstruction loss and the error per pixel, as far as they are known.
+fn reconstructions(view: &StudyView<'_>) -> impl Iterator<Item = String> {
+    let known = |key: &&str| view.has(key);
+    [RECONSTRUCTION, RECONSTRUCTION_ERROR].into_iter().filter(known).map(str::to_owned)
+}
+
 /// Scores by methods.
 pub(super) fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> TextTable {
     let methods = view.methods_of(rows);
@@ -56,7 +63,7 @@ pub(super) fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> Tex
                 return Cell::plain("–");
             };
             Cell {
-                text: with_deviation(&best.score),
+                text: in_digits_of(key, &best.score),
                 faint: best.setting.label.clone(),
                 best: is_best(best.score.mean, &means, direction(key)),
             }
@@ -68,7 +75,10 @@ pub(super) fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> Tex
 
 /// Settings by scores.
 fn settings(view: &StudyView<'_>, rows: &[usize]) -> TextTable {
-    let keys = view.headlines_and_reconstruction();
+    let mut keys = view.headlines();
+    // Kumar, Table 1, has SAP as its authors define it, beside the one of the other papers.
+    keys.extend((view.has(KUMAR) && !keys.iter().any(|key| key == KUMAR)).then(|| KUMAR.to_owned()));
+    keys.extend(reconstructions(view));
     let found = groups(view.table, rows, &[Part::Method, Part::Setting]);
     let mut table = TextTable::default();
     table.columns.extend(["Setting".to_owned(), "runs".to_owned()]);
@@ -82,12 +92,12 @@ fn settings(view: &StudyView<'_>, rows: &[usize]) -> TextTable {
         .collect();
     for (place, group) in found.iter().enumerate() {
         let mut cells = vec![Cell::plain(group.rows.len().to_string())];
-        for (means, direction) in &columns {
+        for (key, (means, direction)) in keys.iter().zip(&columns) {
             let all: Vec<f64> = means.iter().flatten().map(|mean| mean.mean).collect();
             cells.push(means[place].map_or_else(
                 || Cell::plain("–"),
                 |mean| Cell {
-                    text: with_deviation(&mean),
+                    text: in_digits_of(key, &mean),
                     faint: String::new(),
                     best: is_best(mean.mean, &all, *direction),
                 },
@@ -98,10 +108,19 @@ fn settings(view: &StudyView<'_>, rows: &[usize]) -> TextTable {
     table
 }
 
+/// As [`with_deviation`]; an error per pixel, of which good models have thousandths, with the four digits of Kumar, Table 1.
+fn in_digits_of(key: &str, mean: &Mean) -> String {
+    with_digits(mean, if key == RECONSTRUCTION_ERROR { 4 } else { 3 })
+}
+
 /// `0.297 ± 0.061`; the mean alone if there is one run.
 pub(crate) fn with_deviation(mean: &Mean) -> String {
+    with_digits(mean, 3)
+}
+
+fn with_digits(mean: &Mean, count: usize) -> String {
     let digits = |value: f64| {
-        if value.abs() < 10.0 { format!("{value:.3}").replace('-', "−") } else { number(value) }
+        if value.abs() < 10.0 { format!("{value:.count$}").replace('-', "−") } else { number(value) }
     };
     match mean.deviation.is_finite() {
         true => format!("{} ± {}", digits(mean.mean), digits(mean.deviation)),
@@ -129,6 +148,7 @@ mod tests {
         assert_eq!(with_deviation(&mean(0.2974, 0.0611)), "0.297 ± 0.061");
         assert_eq!(with_deviation(&mean(44.44, 1.002)), "44.44 ± 1.002");
         assert_eq!(with_deviation(&mean(-0.5, f64::NAN)), "−0.500");
+        assert_eq!(in_digits_of(RECONSTRUCTION_ERROR, &mean(0.0017, 0.0002)), "0.0017 ± 0.0002");
         assert!(is_best(2.0, &[1.0, 2.0], Direction::Higher) && is_best(1.0, &[1.0, 2.0], Direction::Lower));
         assert!(
             !is_best(2.0, &[2.0, 2.0], Direction::Higher) && !is_best(2.0, &[1.0, 2.0], Direction::Neither)

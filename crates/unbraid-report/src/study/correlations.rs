@@ -32,15 +32,12 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         "High where two scores rank runs in the same order. As in the thesis, Fig. 5.13.",
         maps(&scores),
     )];
-    let of_methods = by_method(view, &scores);
-    if !of_methods.is_empty() {
-        blocks.push(Block::matrices(
-            "score-correlations-by-method",
-            "Between scores, within a method",
-            "The same over the runs of one method, where no difference between methods can make scores agree.",
-            of_methods,
-        ));
-    }
+    blocks.extend(within_methods(
+        view,
+        "score-correlations-by-method",
+        "Between scores, within a method",
+        (&scores, &scores),
+    ));
     if unsupervised.is_empty() {
         blocks.push(Block::Paragraph(
             "The runs have no losses and no unsupervised scores to compare with.".into(),
@@ -52,6 +49,12 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
             "Only a column that is far from zero could select a good model where there are no factors. As in the thesis, \
              Fig. 5.16.",
             maps(&unsupervised),
+        ));
+        blocks.extend(within_methods(
+            view,
+            "unsupervised-correlations-by-method",
+            "With unsupervised quantities, within a method",
+            (&scores, &unsupervised),
         ));
     }
     Chapter {
@@ -65,8 +68,21 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     }
 }
 
+/// The maps of each method on its own; `None` if there are none. The thesis correlates the runs of FactorVAE alone.
+pub(super) fn within_methods(
+    view: &StudyView<'_>,
+    name: &'static str,
+    title: impl Into<String>,
+    keys: (&[String], &[String]),
+) -> Option<Block> {
+    let maps = by_method(view, keys);
+    let caption = "The same over the runs of one method, where no difference between methods can make numbers agree. The \
+                   thesis has the runs of FactorVAE.";
+    (!maps.is_empty()).then(|| Block::matrices(name, title, caption, maps))
+}
+
 /// A map for each method with enough runs on a data set; none if there is only one method.
-fn by_method(view: &StudyView<'_>, scores: &[String]) -> Vec<Svg> {
+fn by_method(view: &StudyView<'_>, keys: (&[String], &[String])) -> Vec<Svg> {
     let mut maps = Vec::new();
     for data in &view.data {
         let rows = view.rows_on(data);
@@ -80,7 +96,7 @@ fn by_method(view: &StudyView<'_>, scores: &[String]) -> Vec<Svg> {
             if own.len() >= FEWEST_RUNS {
                 let title =
                     if view.data.len() > 1 { format!("{method} on {data}") } else { method.to_owned() };
-                maps.push(map_of(view, &title, &own, (scores, scores)));
+                maps.push(map_of(view, &title, &own, keys));
             }
         }
     }
@@ -131,11 +147,54 @@ mod tests {
             rank_correlations(&table, &runs, &scores, &scores).values[[0, 1]]
         };
         // The root of the product of two variances need not be exact.
-        assert!((within(0) - 1.0).abs() < 1e-12 && (within(1) + 1.0).abs() < 1e-12, "{} {}", within(0), within(1));
-        assert_eq!(by_method(&view, &scores).len(), 2);
+        assert!(
+            (within(0) - 1.0).abs() < 1e-12 && (within(1) + 1.0).abs() < 1e-12,
+            "{} {}",
+            within(0),
+            within(1)
+        );
+        assert_eq!(by_method(&view, (&scores, &scores)).len(), 2);
         let html = chapter(&view).section().unwrap().content;
         assert!(html.contains("Between scores, within a method"), "{html}");
         let one = Table { rows: table.rows[..4].to_vec(), ..table.clone() };
-        assert!(by_method(&StudyView::new(&one), &scores).is_empty());
+        assert!(by_method(&StudyView::new(&one), (&scores, &scores)).is_empty());
+    }
+
+    /// The thesis, Fig. 5.16 and 5.19, for each method: over four runs whose losses rise with MIG, and fall with it.
+    #[test]
+    fn losses_and_accuracies_are_correlated_within_methods() {
+        let mut rows = Vec::new();
+        for (method, direction) in [("factor-vae", 1.0), ("beta-vae", -1.0)] {
+            for seed in 0..4 {
+                let mig = 0.1 * seed as f64;
+                let loss = 40.0 + direction * mig;
+                rows.push(Row {
+                    seed: Some(seed),
+                    numbers: vec![mig, 0.5 * mig, loss, 0.5, 0.6 + mig],
+                    ..Row::named(format!("{method} {seed}"), method, "shapes")
+                });
+            }
+        }
+        let number_keys =
+            ["mig", "sap", "train/reconstruction", "downstream_accuracy_100", "downstream_accuracy_1000"];
+        let number_keys = number_keys.map(str::to_owned).to_vec();
+        let table = Table { number_keys, rows, ..Table::default() };
+        let view = StudyView::new(&table);
+        let keys = ["mig".to_owned()];
+        for (runs, expected) in [(0..4, 1.0), (4..8, -1.0)] {
+            let runs: Vec<usize> = runs.collect();
+            let found = rank_correlations(&table, &runs, &keys, &["train/reconstruction".to_owned()]);
+            assert!((found.values[[0, 0]] - expected).abs() < 1e-12, "{found:?}");
+        }
+        let html = chapter(&view).section().unwrap().content;
+        let after = html.split_once("With unsupervised quantities, within a method").unwrap().1;
+        // A map for each of the two methods, in the order of the study.
+        let place = |word: &str| after.find(word).unwrap_or_else(|| panic!("{word}: {after}"));
+        assert!(place("factor-vae") < place("beta-vae"));
+        let html = super::super::downstream::chapter(&view).unwrap().section().unwrap().content;
+        assert!(
+            html.contains("Scores and the accuracy of gradient-boosted trees, within a method"),
+            "{html}"
+        );
     }
 }

@@ -53,6 +53,12 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
                 caption,
                 maps.collect(),
             ));
+            blocks.extend(correlations::within_methods(
+                view,
+                "downstream-correlations-by-method",
+                format!("Scores and the accuracy of {words}, within a method"),
+                (&scores, &accuracies),
+            ));
         }
     }
     if blocks.is_empty() {

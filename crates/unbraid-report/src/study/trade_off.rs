@@ -9,7 +9,7 @@ use crate::labels::label;
 use crate::numbers::counted;
 use std::collections::HashMap;
 use unbraid_study::analysis::curves::{Curve, curves};
-use unbraid_study::analysis::quantities::{KL, RECONSTRUCTION};
+use unbraid_study::analysis::quantities::{KL, RECONSTRUCTION, RECONSTRUCTION_ERROR};
 
 const HEADING: &str = "Scores against reconstruction";
 /// More dots than this would hide each other; of more runs, one in so many is drawn.
@@ -17,7 +17,11 @@ const MOST_DOTS: usize = 300;
 /// Up to so many runs have their hyper-parameters written beside them.
 const MOST_LABELS: usize = 100;
 
-/// Means with confidence intervals (Kumar, Fig. 1; Mathieu, Fig. 2), and single runs (thesis, Fig. 5.9).
+/// The scores of Kumar, Fig. 1 and 2.
+const KUMAR: [&str; 2] = ["sap_kumar", "beta_vae_score"];
+
+/// Means with confidence intervals (Mathieu, Fig. 2; over the error per pixel, Kumar, Fig. 1 and 2), and single runs (thesis,
+/// Fig. 5.9).
 pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     let keys = view.headlines();
     if keys.is_empty() || !view.has(RECONSTRUCTION) {
@@ -40,7 +44,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     for data in &view.data {
         let rows = view.rows_on(data);
         let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
-        let charts = keys.iter().map(|key| means(view, &rows, key)).collect();
+        let charts = keys.iter().map(|key| means(view, &rows, RECONSTRUCTION, key)).collect();
         blocks.push(Block::charts(
             "trade-off",
             format!("Means over seeds{on}"),
@@ -48,6 +52,17 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
              frame. Up and to the left is better, unless lower scores are better.",
             charts,
         ));
+        if view.has(RECONSTRUCTION_ERROR) {
+            let keys = per_pixel_scores(view);
+            let charts = keys.iter().map(|key| means(view, &rows, RECONSTRUCTION_ERROR, key));
+            blocks.push(Block::charts(
+                "trade-off-per-pixel",
+                format!("Against the error per pixel{on}"),
+                "The same against the mean squared error of a pixel, on the images that scores are computed on: those of the \
+                 test split where evaluation.split asks for it. As in Kumar, Fig. 1 and 2.",
+                charts.collect(),
+            ));
+        }
         let stride = rows.len().div_ceil(MOST_DOTS).max(1);
         let thinned = if stride > 1 {
             format!("Each dot is a run; of {}, one in {stride} is drawn.", counted(rows.len(), "run"))
@@ -63,9 +78,10 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     Chapter {
         id: "trade-off",
         heading: HEADING,
-        introduction: "The trade-off between disentanglement and reconstruction. Means with hyper-parameters as labels as in \
-                       Kumar, Fig. 1, with 95 % confidence intervals as in Mathieu, Fig. 2; single runs with theirs as in the \
-                       thesis, Fig. 5.9, and the plane of rate and distortion as in its Fig. 4.2."
+        introduction: "The trade-off between disentanglement and reconstruction. Means with hyper-parameters as labels and \
+                       95 % confidence intervals as in Mathieu, Fig. 2; single runs with theirs as in the thesis, Fig. 5.9, \
+                       and the plane of rate and distortion as in its Fig. 4.2. Runs with the metric reconstruction_error, \
+                       as unbraid evaluate RUN --metrics reconstruction_error computes it, have Kumar's figures, too."
             .to_owned(),
         blocks,
     }
@@ -85,15 +101,24 @@ fn plane(view: &StudyView<'_>, data: &str) -> Svg {
     labelled_points::draw(AxisTitles { vertical: &vertical, horizontal: "rate, nats" }, &series)
 }
 
-fn axes(title: &str) -> AxisTitles<'_> {
-    AxisTitles { vertical: title, horizontal: "reconstruction loss, nats" }
+/// Kumar's two scores, or the main ones where a study has neither.
+fn per_pixel_scores(view: &StudyView<'_>) -> Vec<String> {
+    let kumar: Vec<String> = KUMAR.iter().filter(|key| view.has(key)).map(|&key| key.to_owned()).collect();
+    if kumar.is_empty() { view.headlines() } else { kumar }
 }
 
-fn means(view: &StudyView<'_>, rows: &[usize], key: &str) -> Svg {
+fn axes<'a>(title: &'a str, across: &str) -> AxisTitles<'a> {
+    let horizontal =
+        if across == RECONSTRUCTION { "reconstruction loss, nats" } else { "squared error of a pixel" };
+    AxisTitles { vertical: title, horizontal }
+}
+
+/// A score over a reconstruction loss or error, along the hyper-parameter of each method.
+fn means(view: &StudyView<'_>, rows: &[usize], across: &str, key: &str) -> Svg {
     let mut series: Vec<LabelledSeries> =
-        curves(view.table, rows, &[RECONSTRUCTION, key]).iter().map(|curve| along(view, curve)).collect();
+        curves(view.table, rows, &[across, key]).iter().map(|curve| along(view, curve)).collect();
     tell_apart(series.iter_mut().map(|series| &mut series.colour));
-    labelled_points::draw(axes(&label(key)), &series)
+    labelled_points::draw(axes(&label(key), across), &series)
 }
 
 fn along(view: &StudyView<'_>, curve: &Curve) -> LabelledSeries {
@@ -129,7 +154,7 @@ fn single_runs(view: &StudyView<'_>, rows: &[usize], key: &str, labelled: bool) 
             point.label = settings.get(point.note.as_str()).cloned().unwrap_or_default();
         }
     }
-    labelled_points::draw(axes(&label(key)), &series)
+    labelled_points::draw(axes(&label(key), RECONSTRUCTION), &series)
 }
 
 /// Two numbers of each run, by method.
@@ -194,6 +219,31 @@ mod tests {
         let html = chapter(&view).section().unwrap().content;
         let words = "distortion, nats against rate, nats: beta-vae with 2 points, the highest 54.00 at 11.00";
         assert!(html.contains(words), "{html}");
+    }
+
+    /// Means by hand: of errors 0.002 and 0.004, and of scores 0.1 and 0.3.
+    #[test]
+    fn scores_stand_over_the_error_per_pixel_where_it_is_known() {
+        let mut table = table();
+        let html = |table: &Table| chapter(&StudyView::new(table)).section().unwrap().content;
+        assert!(!html(&table).contains("Against the error per pixel"));
+        table.number_keys.extend(["reconstruction_error", "sap_kumar"].map(str::to_owned));
+        for (row, numbers) in
+            table.rows.iter_mut().zip([[0.002, 0.1], [0.004, 0.3], [0.010, 0.5], [0.014, 0.6]])
+        {
+            row.numbers.extend(numbers);
+        }
+        let html = html(&table);
+        assert!(html.contains("<h3>Against the error per pixel</h3>"), "{html}");
+        // Kumar's score alone; MIG stays over the loss.
+        let words = "against squared error of a pixel: beta-vae with 2 points, the highest 0.5500 at 0.0120";
+        assert_eq!(html.matches("against squared error of a pixel").count(), 1, "{html}");
+        assert!(html.contains(words), "{html}");
+        let view = StudyView::new(&table);
+        let found = curves(&table, &view.rows, &[RECONSTRUCTION_ERROR, "sap_kumar"]);
+        let points: Vec<(f64, f64)> =
+            along(&view, &found[0]).points.iter().map(|point| (point.x, point.y)).collect();
+        assert!((points[0].0 - 0.003).abs() < 1e-15 && (points[0].1 - 0.2).abs() < 1e-15, "{points:?}");
     }
 
     #[test]

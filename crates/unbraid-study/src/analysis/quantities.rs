@@ -5,6 +5,8 @@ use unbraid::metrics::{Description, Direction, registry};
 
 /// The reconstruction loss, in nats per image.
 pub const RECONSTRUCTION: &str = "train/reconstruction";
+/// The squared error of a pixel on the images that scores are computed on, by the metric of this name.
+pub const RECONSTRUCTION_ERROR: &str = "reconstruction_error";
 /// The divergence of posteriors from the prior, in nats per image.
 pub const KL: &str = "train/kl";
 /// The evidence lower bound as [`with_derived`] computes it.
@@ -110,7 +112,7 @@ mod tests {
             ("mig_100", Kind::Score, Direction::Higher),
             ("attribute_accuracy", Kind::Score, Direction::Higher),
             ("attribute_accuracy/Smiling", Kind::Attribute, Direction::Higher),
-            ("reconstruction_error", Kind::Unsupervised, Direction::Lower),
+            (RECONSTRUCTION_ERROR, Kind::Unsupervised, Direction::Lower),
         ] {
             assert_eq!((kind(key), direction(key)), (expected, way), "{key}");
         }

@@ -2,11 +2,14 @@
 
 use super::DataArgs;
 use crate::error::{Outcome, usage};
-use crate::terminal::log_line;
+use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
 use unbraid::files::{Existing, check_output};
-use unbraid_report::{SheetOptions, draw_data_set};
+use unbraid_report::{SheetOptions, draw_data_set, draw_mean_image};
+
+/// Coordinates of a point in the plane, which is no image.
+const POINT: usize = 2;
 
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {
@@ -24,7 +27,10 @@ pub(crate) struct ShowArgs {
     /// Rows of random images
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=100))]
     rows: u16,
-    /// Random seed of the choice of images
+    /// Draw the mean of all images instead, with its brightest value white
+    #[arg(long, conflicts_with_all = ["columns", "rows"])]
+    mean: bool,
+    /// Random seed of the choice of images, and of the noise of those that have some
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }
@@ -36,8 +42,15 @@ pub(super) fn run(args: &ShowArgs) -> Outcome {
     let existing = Existing::from_flag(args.overwrite);
     check_output(&args.output, existing)?;
     let data = args.data.open()?;
-    let options = SheetOptions { columns: args.columns.into(), rows: args.rows.into(), seed: args.seed };
-    let canvas = draw_data_set(data.as_ref(), options)?;
+    let canvas = if args.mean {
+        if data.shape().values() == POINT {
+            return Err(usage(format!("--mean: found the points of {}, expected images", data.name())));
+        }
+        draw_mean_image(data.as_ref(), args.seed, &Terminal::new(false))?
+    } else {
+        let options = SheetOptions { columns: args.columns.into(), rows: args.rows.into(), seed: args.seed };
+        draw_data_set(data.as_ref(), options)?
+    };
     canvas.save(&args.output, existing)?;
     log_line(&format!("wrote {}", args.output.display()));
     Ok(())
