@@ -216,10 +216,8 @@ fn with_categorical_units(
     factors: &[String],
 ) -> Array2<f64> {
     let (layout, mut all) = (encoded.layout(), information.clone());
-    let positions: Option<Vec<usize>> = encoded
-        .data()
-        .factors()
-        .and_then(|space| factors.iter().map(|name| space.position(name)).collect());
+    let positions: Option<Vec<usize>> =
+        encoded.data().factors().and_then(|space| factors.iter().map(|name| space.position(name)).collect());
     let Some(positions) = positions.filter(|_| information.nrows() == layout.continuous()) else {
         return all;
     };
@@ -248,7 +246,12 @@ pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
         // Scores of other data than this have other factors.
         let matrix = scores.matrix(key).filter(|matrix| matrix.ncols() == factors.len())?;
         if key == INFORMATION {
-            return Some(matrix_chart(encoded, title, &with_categorical_units(encoded, matrix, &factors), &factors));
+            return Some(matrix_chart(
+                encoded,
+                title,
+                &with_categorical_units(encoded, matrix, &factors),
+                &factors,
+            ));
         }
         Some(matrix_chart(encoded, title, matrix, &factors))
     })

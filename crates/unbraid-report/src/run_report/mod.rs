@@ -173,7 +173,13 @@ mod tests {
         assert!(first.contains("<dt>MIG</dt>") && first.contains("category 0"));
         // The namespace of SVG is a name, not an address.
         assert_eq!(first.matches("://").count(), first.matches("http://www.w3.org/").count());
-        for figure in ["traversals-image.png", "traversals.gif", "categories.png", "category-members.png", "training.svg"] {
+        for figure in [
+            "traversals-image.png",
+            "traversals.gif",
+            "categories.png",
+            "category-members.png",
+            "training.svg",
+        ] {
             assert!(run.paths().figures().join(figure).is_file(), "{figure}");
         }
         fs::remove_file(run.paths().report()).unwrap();

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use unbraid::data::DataSpec;
 use unbraid::error_chain;
 use unbraid::evaluate::Scores;
-use unbraid::metrics::registry;
+use unbraid::metrics::{Chance, registry};
 use unbraid::run::{Meta, RunPaths, State, Status, last_row, loss_rank, unit_of_loss};
 
 /// A table, and what could not be read for it.
@@ -95,7 +95,7 @@ impl Record {
             match Scores::read_numbers(&file) {
                 Ok(Some(stored)) if stored.about.step == status.step => {
                     for score in stored.report.scores {
-                        let levels = score.chance.iter().flat_map(|chance| chance.levels());
+                        let levels = score.chance.iter().flat_map(Chance::levels);
                         numbers.extend(levels.map(|(key, level)| (chance_key(key), level.mean)));
                         numbers.extend(score.values.into_numbers());
                     }
@@ -175,9 +175,13 @@ pub(super) fn sort_number_keys(keys: &mut [String]) {
     };
     // Numbers of labels are part of some keys.
     let labels = |key: &str| key.rsplit('_').next().and_then(|labels| labels.parse::<usize>().ok());
-    keys.sort_by_cached_key(|key| match (place(scored_key(key).unwrap_or(key)), key.strip_prefix("train/")) {
-        (Some(place), _) => (0, place, labels(key), (usize::from(scored_key(key).is_some()), 0, String::new())),
-        (None, Some(loss)) => (1, (0, 0), None, loss_rank(loss)),
-        (None, None) => (2, (0, 0), None, (0, 0, key.clone())),
+    keys.sort_by_cached_key(|key| {
+        match (place(scored_key(key).unwrap_or(key)), key.strip_prefix("train/")) {
+            (Some(place), _) => {
+                (0, place, labels(key), (usize::from(scored_key(key).is_some()), 0, String::new()))
+            }
+            (None, Some(loss)) => (1, (0, 0), None, loss_rank(loss)),
+            (None, None) => (2, (0, 0), None, (0, 0, key.clone())),
+        }
     });
 }

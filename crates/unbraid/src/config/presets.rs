@@ -77,7 +77,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("jointvae/dsprites", "jointvae-dsprites.toml", DUPONT, "the public code on dSprites"),
     preset!("jointvae/fashion-mnist", "jointvae-fashion-mnist.toml", DUPONT, "appendix C.2, FashionMNIST"),
     preset!("jointvae/mnist", "jointvae-mnist.toml", DUPONT, "appendix C.1, MNIST"),
-    preset!("kingma/mnist-iaf", "kingma-mnist-iaf.toml", KINGMA, "section 6.1 and Table 1, MNIST, IAF of depth 2"),
+    preset!("kingma/mnist-iaf", "kingma-mnist-iaf.toml", KINGMA, "section 6.1, MNIST, IAF of depth 2"),
     preset!("kumar/beta-vae", "kumar-beta-vae.toml", KUMAR, "section 4, 2D Shapes, beta-VAE"),
     preset!("kumar/celeba-beta-vae", "kumar-celeba-beta-vae.toml", KUMAR, "section 4, CelebA, beta-VAE"),
     preset!("kumar/celeba-dip-vae-i", "kumar-celeba-dip-vae-i.toml", KUMAR, "section 4, CelebA, DIP-VAE-I"),
