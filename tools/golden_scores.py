@@ -12,7 +12,6 @@ import math
 from pathlib import Path
 
 import numpy as np
-import torch
 
 GOLDEN = Path(__file__).parent.parent / "crates/unbraid-metrics/tests/golden"
 # The first points of each sample: searching all pairs of 10,000 points takes hours.
@@ -101,6 +100,8 @@ def dominance(matrix):
 
 def log_probabilities(x, labels, points):
     """Logistic regression with the penalty |W|^2 / 2 on the summed loss, minimised to the end."""
+    import torch  # here, since the other functions need numpy only
+
     classes, y = np.unique(labels, return_inverse=True)
     x, y, points = torch.tensor(x), torch.tensor(y), torch.tensor(points)
     # Two classes share one score in scikit-learn's definition; the penalty then is on one vector.

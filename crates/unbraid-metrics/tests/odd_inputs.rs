@@ -151,7 +151,7 @@ fn names_are_unique_and_forgiving() {
     assert_eq!(
         registry::find("zzzz").unwrap_err().to_string(),
         "unknown metric `zzzz`\nhint: there are beta_vae_score, factor_vae_score, mig, mig_full_data, rmig, jemmig, \
-         mig_sup, aam, dcimig, sap, sap_continuous, sap_kumar, dci, modularity, explicitness, irs, mcc, med, infomec, dci_es, snc, \
+         mig_sup, aam, dcimig, sap, sap_continuous, sap_kumar, dci, modularity, explicitness, irs, mcc, med, infomec, dci_es, snc, nk, \
          gaussian_total_correlation, gaussian_wasserstein_correlation, mutual_info_score, hoyer, kl, \
          reconstruction_error, attribute_accuracy, cluster_accuracy, \
          downstream, downstream_logistic"

@@ -1,7 +1,8 @@
 //! Every command on runs whose posterior is not a diagonal Gaussian, and `unbraid objectives`.
 
-use crate::support::Bench;
+use crate::support::{Bench, study};
 use serde_json::Value;
+use unbraid_study::Results;
 
 const RUNS: [(&str, &str, &str); 3] = [
     ("full", "full-covariance", "vae"),
@@ -68,6 +69,26 @@ fn every_command_takes_every_posterior() {
                  drawn here"
             ),
         );
+    }
+}
+
+/// Runs that differ in their posteriors are one study; its table has each score and what chance gives, as their own files do.
+#[test]
+fn a_study_may_vary_the_posterior() {
+    const SHORT: &str = "training={ batch_size = 8, steps = 5, log_every = 2, checkpoint_every = 3 }";
+    let sets = RUNS.map(|(_, posterior, objective)| {
+        [SHORT.to_owned(), format!("model.posterior={posterior}"), format!("objective={objective}")]
+    });
+    let sets: Vec<Vec<&str>> = sets.iter().map(|set| set.iter().map(String::as_str).collect()).collect();
+    let bench = study::Bench::of(&sets.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    bench.succeed(&[], &["3/3 done"]);
+    let table = Results::of_runs(&bench.study, &bench.manifest).table;
+    assert_eq!(table.number_keys[..2], ["mig", "chance/mig"]);
+    for run in 0..3 {
+        let scores: Value = serde_json::from_str(&bench.text(run, "scores.json")).unwrap();
+        let mig = &scores["scores"]["mig"];
+        assert_eq!(Some(table.number(run, "mig")), mig["value"].as_f64());
+        assert_eq!(Some(table.number(run, "chance/mig")), mig["chance"]["mig"].as_f64(), "{mig}");
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | question | scores |
 //! |---|---|
-//! | Is each factor encoded by one unit (completeness, compactness)? | [`mig`], [`mig_full_data`], [`rmig`], [`jemmig`], [`aam`], [`sap`], [`sap_continuous`], [`sap_kumar`], [`dci`], [`infomec`], [`mcc`], [`snc`] |
+//! | Is each factor encoded by one unit (completeness, compactness)? | [`mig`], [`mig_full_data`], [`rmig`], [`jemmig`], [`aam`], [`sap`], [`sap_continuous`], [`sap_kumar`], [`dci`], [`infomec`], [`mcc`], [`snc`], [`nk`] |
 //! | Does each unit encode one factor (disentanglement, modularity)? | [`modularity`], [`mig_sup`], [`dcimig`], [`dci`], [`irs`], [`med`], [`infomec`] |
 //! | Do units follow interventions on factors? | [`beta_vae_score`], [`factor_vae_score`], [`irs`] |
 //! | Are factors predictable from codes (informativeness)? | [`explicitness`], [`dci`], [`dci_es`], [`infomec`], [`downstream`], [`attribute_accuracy`], [`cluster_accuracy`] |
@@ -38,6 +38,7 @@ mod mig_full_data;
 mod mig_sup;
 mod modularity;
 mod mutual_info_score;
+mod nk;
 mod reconstruction_error;
 mod rmig;
 mod sap;
@@ -77,6 +78,7 @@ pub use mig_full_data::{MigFullData, MigFullDataParameters, mig_full_data};
 pub use mig_sup::{MigSup, MigSupParameters, Normalizer, mig_sup, mig_sup_of};
 pub use modularity::{Modularity, modularity, modularity_of};
 pub use mutual_info_score::{MutualInfoScore, mutual_info_score};
+pub use nk::{Nk, NkParameters, NkValues, nk};
 pub use reconstruction_error::{ReconstructionError, reconstruction_error};
 pub use rmig::{Rmig, RmigParameters, rmig};
 pub use sap::{Sap, SapParameters, SapPredictor, SapValues, sap};
@@ -111,6 +113,7 @@ pub(crate) fn builtin() -> Vec<Box<dyn Metric>> {
         Box::new(Infomec::default()),
         Box::new(DciEs::default()),
         Box::new(Snc::default()),
+        Box::new(Nk::default()),
         Box::new(GaussianTotalCorrelation),
         Box::new(GaussianWassersteinCorrelation),
         Box::new(MutualInfoScore::default()),

@@ -33,9 +33,8 @@ pub struct SncValues {
 /// factors.
 ///
 /// * Range: 0 to 1, higher is better. A factor without a unit counts 0.
-/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4. (Their second score, NK,
-///   is the accuracy that a multilayer perceptron loses without that unit; it is not computed here.)
-/// * See also: [`sap`](super::sap), [`mig`](super::mig).
+/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4.
+/// * See also: [`nk`](super::nk), what is lost without that unit; [`sap`](super::sap), [`mig`](super::mig).
 ///
 /// # Errors
 /// If `bins`, of the mutual information, is out of range.
@@ -51,14 +50,7 @@ pub struct SncValues {
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 pub fn snc(data: &TrainTest<'_>, parameters: &HistogramParameters) -> Result<SncValues> {
-    let information = Information::new(data.train(), parameters.bins)?;
-    let varying: Vec<usize> = information.varying_factors().collect();
-    let matrix = information.matrix.select(Axis(1), &varying);
-    let gains: Vec<Vec<f64>> = matrix.columns().into_iter().map(|column| column.to_vec()).collect();
-    let mut units = vec![None; information.factor_entropies.len()];
-    for (&factor, unit) in varying.iter().zip(best_matching(&gains)) {
-        units[factor] = unit;
-    }
+    let (varying, units) = units_of_factors(data, parameters.bins)?;
     let mut per_factor = vec![0.0; units.len()];
     let mut majorities = Vec::new();
     for &factor in &varying {
@@ -70,6 +62,22 @@ pub fn snc(data: &TrainTest<'_>, parameters: &HistogramParameters) -> Result<Snc
     }
     let scored: Vec<f64> = varying.iter().map(|&factor| per_factor[factor]).collect();
     Ok(SncValues { value: mean(&scored), per_factor, majority: mean(&majorities), units })
+}
+
+/// The factors that vary, and the unit of each factor: matched one to one, for the largest sum of mutual information.
+pub(super) fn units_of_factors(
+    data: &TrainTest<'_>,
+    bins: usize,
+) -> Result<(Vec<usize>, Vec<Option<usize>>)> {
+    let information = Information::new(data.train(), bins)?;
+    let varying: Vec<usize> = information.varying_factors().collect();
+    let matrix = information.matrix.select(Axis(1), &varying);
+    let gains: Vec<Vec<f64>> = matrix.columns().into_iter().map(|column| column.to_vec()).collect();
+    let mut units = vec![None; information.factor_entropies.len()];
+    for (&factor, unit) in varying.iter().zip(best_matching(&gains)) {
+        units[factor] = unit;
+    }
+    Ok((varying, units))
 }
 
 /// The test accuracy of a prediction by bins of equally many points, one value for each.

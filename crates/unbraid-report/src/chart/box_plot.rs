@@ -41,20 +41,35 @@ const HALF: f64 = 5.5;
 
 /// Draws one row for each group.
 pub(crate) fn draw(title: &str, horizontal: &str, groups: &[BoxGroup]) -> Svg {
+    draw_with_chance(title, horizontal, groups, None)
+}
+
+/// As [`draw`], with a dashed line at the level by chance, if that is known.
+pub(crate) fn draw_with_chance(
+    title: &str,
+    horizontal: &str,
+    groups: &[BoxGroup],
+    chance: Option<f64>,
+) -> Svg {
     let spreads: Vec<Option<Spread>> = groups.iter().map(|group| Spread::of(&group.values)).collect();
     let published = groups.iter().flat_map(|group| group.published.iter().map(|(_, value)| *value));
-    let (low, high) = extent(groups.iter().flat_map(|group| group.values.iter().copied()).chain(published));
+    let values = groups.iter().flat_map(|group| group.values.iter().copied());
+    let (low, high) = extent(values.chain(published).chain(chance));
     let margin = (high - low) * 0.04;
     let words: Vec<String> = groups
         .iter()
         .zip(&spreads)
         .filter_map(|(group, spread)| Some(format!("{} {}", group.name, number(spread.as_ref()?.median))))
         .collect();
-    let label = format!("{title}: medians {}", words.join(", "));
+    let by_chance = chance.map_or_else(String::new, |level| format!("; by chance {}", number(level)));
+    let label = format!("{title}: medians {}{by_chance}", words.join(", "));
     let labels = Labels { title, horizontal, description: &label };
     let rows =
         groups.iter().map(|group| (group.label.as_ref().unwrap_or(&group.name).as_str(), group.begins));
     let mut frame = RowFrame::new(labels, (low - margin, high + margin), rows);
+    if let Some(level) = chance {
+        frame.line_at(level, "chance");
+    }
     let mut tooltips = Vec::new();
     for (row, (group, spread)) in groups.iter().zip(&spreads).enumerate() {
         let middle = frame.middle(row);
@@ -248,6 +263,16 @@ mod tests {
         assert_eq!(chart.matches("class=\"published\"").count(), 1);
         assert!(chart.contains(&format!("class=\"box\" style=\"fill:{}", hex(SERIES[1]))));
         assert!(chart.contains("paper: 10.00"));
+    }
+
+    /// Values from 1 to 3 and chance at 0: the axis has room for both, and the line is at its low end.
+    #[test]
+    fn chance_is_a_line_through_all_rows() {
+        let groups = [group("a", vec![1.0, 3.0]), group("b", vec![2.0])];
+        let chart = draw_with_chance("MIG", "score", &groups, Some(0.0)).inline();
+        assert!(chart.contains("MIG: medians a 2.000, b 2.000; by chance 0"), "{chart}");
+        assert_eq!(chart.matches("class=\"chance\"").count(), 1);
+        assert!(!draw("MIG", "score", &groups).inline().contains("class=\"chance\""));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) struct RowFrame {
     /// From left to right.
     pub(crate) x: Axis,
     middles: Vec<f64>,
+    /// Where the rows end.
+    bottom: f64,
 }
 
 impl RowFrame {
@@ -62,7 +64,13 @@ impl RowFrame {
         for (name, middle) in shown.iter().zip(&middles) {
             svg.text((left - 6.0, middle + 4.0), Anchor::End, "tick", name);
         }
-        Self { svg, x, middles }
+        Self { svg, x, middles, bottom: y }
+    }
+
+    /// Draws a line through all rows at a value.
+    pub(crate) fn line_at(&mut self, value: f64, class: &str) {
+        let place = self.x.place(value);
+        self.svg.line((place, TOP), (place, self.bottom), class);
     }
 
     /// The height of the middle of a row.

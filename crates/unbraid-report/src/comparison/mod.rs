@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 use unbraid::Run;
 use unbraid::evaluate::{About, Scores};
-use unbraid::metrics::{Direction, registry};
+use unbraid::metrics::{Direction, Level, registry};
 
 /// Some runs, with what their directories say.
 ///
@@ -53,11 +53,22 @@ pub struct ComparedNumber {
     pub direction: Option<Direction>,
     /// The value of each run; `None` for a run that does not have it.
     pub values: Vec<Option<f64>>,
+    /// The level by chance of each run's value; empty for losses.
+    pub chance: Vec<Option<Level>>,
     /// Whether the values can be held against each other; not so for scores on other images or at other steps.
     pub comparable: bool,
 }
 
 impl ComparedNumber {
+    /// Whether the value of this run cannot be told from chance.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    pub fn is_at_chance(&self, run: usize) -> bool {
+        let level = self.chance.get(run).copied().flatten();
+        self.values[run].zip(level).is_some_and(|(value, level)| level.includes(value))
+    }
+
     /// Whether this run has the best of several values that differ and are comparable.
     ///
     /// # Panics
@@ -133,6 +144,7 @@ impl<'a> Comparison<'a> {
         let row = |key: String| ComparedNumber {
             values: self.entries.iter().map(|entry| entry.history.last(&key)).collect(),
             direction: None,
+            chance: Vec::new(),
             comparable: false,
             key,
         };
@@ -186,6 +198,7 @@ impl<'a> Comparison<'a> {
             key: key.to_owned(),
             direction: registry::find(metric).ok().map(|metric| metric.direction),
             values: self.entries.iter().map(|entry| entry.scores.as_ref()?.get(key)).collect(),
+            chance: self.entries.iter().map(|entry| entry.scores.as_ref()?.report.chance(key)).collect(),
         };
         keys.into_iter().map(row).collect()
     }
@@ -202,14 +215,15 @@ impl<'a> Comparison<'a> {
             Some(Direction::Neither) | None => "",
         };
         let numbers = |rows: Vec<ComparedNumber>| -> Vec<(String, Vec<String>)> {
-            let shown = |value: Option<f64>| match value {
+            let shown = |value: Option<f64>, is_at_chance: bool| match value {
                 None => "–".to_owned(),
                 Some(value) if value.is_nan() => "n/a".to_owned(),
-                Some(value) => format!("{value:.4}"),
+                Some(value) => format!("{}{value:.4}", if is_at_chance { "≈" } else { "" }),
             };
             rows.into_iter()
                 .map(|row| {
-                    let values = row.values.iter().map(|value| shown(*value)).collect();
+                    let values = row.values.iter().enumerate();
+                    let values = values.map(|(run, value)| shown(*value, row.is_at_chance(run))).collect();
                     (format!("{}{}", row.key, arrow(row.direction)), values)
                 })
                 .collect()
@@ -217,14 +231,15 @@ impl<'a> Comparison<'a> {
         for rows in [self.settings(), numbers(self.last_losses()), numbers(self.scores())] {
             write_blocks(&mut text, &rows, self.entries.len());
         }
-        text.push_str("\n↑ higher is better, ↓ lower is better\n");
+        text.push_str("\n↑ higher is better, ↓ lower is better, ≈ at the level of chance\n");
         if let Some(why) = self.why_not_comparable() {
             let _ = writeln!(text, "{why}");
         }
         text
     }
 
-    /// CSV with one row for each run and value: `run,kind,key,value`.
+    /// CSV with one row for each run and value: `run,kind,key,value`. The level by chance of a score has the kind
+    /// `chance`.
     pub fn as_csv(&self) -> String {
         let mut text = String::from("run,kind,key,value\n");
         for (place, entry) in self.entries.iter().enumerate() {
@@ -235,9 +250,12 @@ impl<'a> Comparison<'a> {
                 row("setting", &key, &values[place]);
             }
             for (kind, rows) in [("loss", self.last_losses()), ("score", self.scores())] {
-                for ComparedNumber { key, values, .. } in rows {
+                for ComparedNumber { key, values, chance, .. } in rows {
                     if let Some(value) = values[place] {
                         row(kind, &key, &value.to_string());
+                    }
+                    if let Some(level) = chance.get(place).copied().flatten() {
+                        row("chance", &key, &level.mean.to_string());
                     }
                 }
             }
@@ -256,12 +274,18 @@ impl<'a> Comparison<'a> {
                 .into_iter()
                 .map(|(key, mut values)| (key, values.swap_remove(place)))
                 .collect();
+            let chance: BTreeMap<String, f64> = self
+                .scores()
+                .into_iter()
+                .filter_map(|row| Some((row.key, row.chance[place]?.mean)))
+                .collect();
             json!({
                 "run": entry.name,
                 "step": entry.run.step(),
                 "settings": settings,
                 "losses": numbers(self.last_losses(), place),
                 "scores": numbers(self.scores(), place),
+                "chance": chance,
             })
         });
         json!({ "runs": runs.collect::<Vec<_>>() })
@@ -347,6 +371,9 @@ mod tests {
         let json = comparison.as_json();
         assert_eq!(json["runs"][0]["scores"]["mig"].as_f64(), mig);
         assert!(comparison.as_csv().contains(&format!("one,score,mig,{}\n", mig.unwrap())));
+        let level = runs[0].scores().unwrap().unwrap().report.chance("mig").unwrap();
+        assert_eq!(json["runs"][0]["chance"]["mig"].as_f64(), Some(level.mean));
+        assert!(comparison.as_csv().contains(&format!("one,chance,mig,{}\n", level.mean)));
         assert!(comparison.as_text().contains(&format!("{:.4}", mig.unwrap())));
 
         let page = directory.path().join("compare.html");
@@ -364,6 +391,7 @@ mod tests {
             key: String::new(),
             direction: Some(direction),
             values: values.to_vec(),
+            chance: Vec::new(),
             comparable: true,
         };
         let best =

@@ -152,10 +152,14 @@ fn numbers(names: &[String], rows: &[ComparedNumber]) -> String {
             let _ = write!(html, "<tr><th scope=\"row\">{}{better}</th>", escape(&label(&row.key)));
             for (run, value) in row.values.iter().enumerate() {
                 let value = value.map_or_else(|| "–".to_owned(), number);
+                let chance = row.chance.get(run).copied().flatten().map_or_else(String::new, |level| {
+                    let about = if row.is_at_chance(run) { "≈ " } else { "" };
+                    format!("<br><span class=\"faint\">{about}chance {}</span>", number(level.mean))
+                });
                 let _ = if row.is_best(run) {
-                    write!(html, "<td class=\"number best\"><strong>{value}</strong></td>")
+                    write!(html, "<td class=\"number best\"><strong>{value}</strong>{chance}</td>")
                 } else {
-                    write!(html, "<td class=\"number\">{value}</td>")
+                    write!(html, "<td class=\"number\">{value}{chance}</td>")
                 };
             }
             html.push_str("</tr>\n");

@@ -1,13 +1,11 @@
 //! Categorical units in numbers: which classes are used, how much they say, and which labels they hold.
 
+use super::class_labels::ClassLabels;
 use super::encoded_run::EncodedRun;
 use crate::html::escape;
 use crate::numbers::{number, thousands};
 use std::fmt::Write;
 use unbraid::model::Unit;
-
-/// Labels beyond which a table of classes by labels is no longer read.
-const MOST_LABELS: usize = 24;
 
 /// The use of one categorical unit.
 #[derive(Debug, PartialEq)]
@@ -84,42 +82,24 @@ pub(super) fn write(encoded: &EncodedRun<'_>) -> String {
     html
 }
 
-/// Classes by labels: of the factor with the fewest values that is categorical, or else of the first one.
+/// Classes by labels: of the factor that shares most with the unit.
 fn confusion(encoded: &EncodedRun<'_>, unit: usize, found: &Use) -> String {
-    let labels = encoded.data().factors().and_then(|space| {
-        let fits = |factor: &usize| (2..=MOST_LABELS).contains(&space.factors()[*factor].size);
-        let candidates: Vec<usize> = space.latent().into_iter().filter(fits).collect();
-        let classes = encoded.posteriors().categories.column(unit).to_vec();
-        let shared = |factor: usize| information(&classes, &encoded.factor(factor));
-        let best = candidates
-            .into_iter()
-            .map(|factor| (shared(factor), factor))
-            .max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((&space.factors()[best.1], encoded.factor(best.1)))
-    });
+    let labels = ClassLabels::of(encoded, unit);
     let mut html = String::from("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Class</th>");
     html.push_str("<th scope=\"col\" class=\"number\">Images</th>");
-    if let Some((factor, _)) = &labels {
-        for value in 0..factor.size {
-            let _ = write!(
-                html,
-                "<th scope=\"col\" class=\"number\">{}</th>",
-                escape(&factor.label(value as u32))
-            );
-        }
+    for value in 0..labels.as_ref().map_or(0, |labels| labels.factor.size) {
+        let label =
+            labels.as_ref().map_or_else(String::new, |labels| escape(&labels.factor.label(value as u32)));
+        let _ = write!(html, "<th scope=\"col\" class=\"number\">{label}</th>");
     }
     html.push_str("</tr></thead>\n<tbody>\n");
-    let classes = encoded.posteriors().categories.column(unit).to_vec();
     for (class, count) in found.counts.iter().enumerate() {
         let _ =
             write!(html, "<tr><th scope=\"row\">{class}</th><td class=\"number\">{}</td>", thousands(*count));
-        if let Some((factor, values)) = &labels {
-            let mut counts = vec![0; factor.size];
-            for (_, value) in classes.iter().zip(values).filter(|(other, _)| **other == class as i64) {
-                counts[*value as usize] += 1;
-            }
+        if let Some(labels) = &labels {
+            let counts = &labels.counts[class];
             let most = counts.iter().copied().max().unwrap_or(0);
-            for count in counts {
+            for &count in counts {
                 let strong = if count == most && most > 0 { " best" } else { "" };
                 let _ = write!(html, "<td class=\"number{strong}\">{}</td>", thousands(count));
             }
@@ -127,33 +107,14 @@ fn confusion(encoded: &EncodedRun<'_>, unit: usize, found: &Use) -> String {
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table></div>\n");
-    match labels {
-        Some((factor, _)) => {
-            let _ = writeln!(
-                html,
-                "<p class=\"faint\">Rows: classes; columns: values of “{}”, the factor that shares most with the unit.</p>",
-                escape(&factor.name)
-            );
-            html
-        }
-        None => html,
+    if let Some(ClassLabels { factor, .. }) = labels {
+        let _ = writeln!(
+            html,
+            "<p class=\"faint\">Rows: classes; columns: values of “{}”, the factor that shares most with the unit.</p>",
+            escape(&factor.name)
+        );
     }
-}
-
-/// The mutual information of classes and values, in nats, from counts.
-fn information(classes: &[i64], values: &[f64]) -> f64 {
-    let numbered = |values: Vec<i64>| {
-        let mut distinct = values.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let count = distinct.len();
-        let numbers: Vec<u32> =
-            values.iter().map(|value| distinct.partition_point(|other| other < value) as u32).collect();
-        (numbers, count)
-    };
-    let (first, second) =
-        (numbered(classes.to_vec()), numbered(values.iter().map(|value| *value as i64).collect()));
-    unbraid::metrics::information::mutual_information(&first.0, first.1, &second.0, second.1)
+    html
 }
 
 #[cfg(test)]

@@ -78,12 +78,21 @@ impl<'a> EncodedRun<'a> {
     /// # Errors
     /// If one cannot be read.
     pub(crate) fn images(&self, count: usize) -> Result<Array4<f32>> {
+        let places: Vec<usize> = (0..count.min(self.indices.len())).collect();
+        self.images_at(&places)
+    }
+
+    /// The images at these places among those that were encoded, `[places, height, width, channels]`.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub(crate) fn images_at(&self, places: &[usize]) -> Result<Array4<f32>> {
         let ImageShape { height, width, channels } = self.data.shape();
-        let indices = &self.indices[..count.min(self.indices.len())];
-        let mut images = Array4::zeros((indices.len(), height, width, channels));
+        let mut images = Array4::zeros((places.len(), height, width, channels));
         let each = self.data.shape().values();
-        for (&index, pixels) in
-            indices.iter().zip(images.as_slice_mut().into_iter().flat_map(|all| all.chunks_exact_mut(each)))
+        let indices = places.iter().map(|&place| self.indices[place]);
+        for (index, pixels) in
+            indices.zip(images.as_slice_mut().into_iter().flat_map(|all| all.chunks_exact_mut(each)))
         {
             self.data.write_image(index, noise().at(0).lane(index as u64), pixels)?;
         }

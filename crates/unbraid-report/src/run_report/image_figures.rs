@@ -116,22 +116,28 @@ fn left_out(encoded: &EncodedRun<'_>) -> String {
     }
 }
 
-/// The traversals as an animation: each continuous unit goes over its range and back.
+/// The traversals as an animation: each continuous unit goes over its range and back, each categorical one through its
+/// classes.
 ///
 /// # Errors
 /// If images cannot be read.
 pub(crate) fn animated_traversal(encoded: &EncodedRun<'_>) -> Result<Option<Figure>> {
-    let start = encoded.codes(1);
+    let (start, layout) = (encoded.codes(1), encoded.layout());
     let mut rows = Vec::new();
-    for unit in encoded.continuous_by_divergence().take(ANIMATED_UNITS) {
-        let values = steps(encoded.run().range_of(unit), ANIMATED_STEPS);
-        let images = encoded.run().decode(&encoded.layout().traversal(&start.row(0), unit, &values))?;
-        rows.push(ImageRow::new(encoded.run().unit_label(Unit::Continuous(unit)), images));
+    for &(unit, _) in encoded.by_divergence().iter().take(ANIMATED_UNITS) {
+        let latents = match unit {
+            Unit::Continuous(unit) => {
+                layout.traversal(&start.row(0), unit, &steps(encoded.run().range_of(unit), ANIMATED_STEPS))
+            }
+            Unit::Categorical(unit) => layout.class_traversal(&start.row(0), unit),
+        };
+        rows.push(ImageRow::new(encoded.run().unit_label(unit), encoded.run().decode(&latents)?));
     }
     Ok((!rows.is_empty()).then(|| Figure {
         name: "traversals",
         title: "The same in motion".to_owned(),
-        caption: "Each unit goes over its range and back; those with the largest KL divergence come first."
+        caption: "Each unit goes over its range, or through its classes, and back; those with the largest KL divergence \
+                  come first."
             .to_owned(),
         drawing: Drawing::Animation(Animation::of_rows(&rows)),
     }))
@@ -225,38 +231,6 @@ fn mean_of(images: &Array4<f32>) -> Array4<f32> {
     let (_, height, width, channels) = images.dim();
     let mean = images.mean_axis(Axis(0)).unwrap_or_else(|| ndarray::Array3::zeros((height, width, channels)));
     mean.insert_axis(Axis(0))
-}
-
-/// Samples for each class of each categorical unit (Dupont 2018, Fig. 4): a row holds the class, a column everything
-/// else.
-///
-/// # Errors
-/// Never for a run that could be opened.
-pub(crate) fn categories(encoded: &EncodedRun<'_>) -> Result<Option<Figure>> {
-    let layout = encoded.layout();
-    if layout.categorical().is_empty() {
-        return Ok(None);
-    }
-    let latents = encoded.run().draw_latents(SAMPLE_COLUMNS, 0);
-    let mut rows = Vec::new();
-    for (unit, &classes) in layout.categorical().iter().enumerate() {
-        for class in 0..classes {
-            let images = encoded.run().decode(&layout.in_class(&latents, unit, class))?;
-            rows.push(ImageRow {
-                label: encoded.run().unit_label(Unit::Categorical(unit)),
-                note: format!("class {class}"),
-                images,
-            });
-        }
-    }
-    Ok(Some(Figure {
-        name: "categories",
-        title: "Samples of each category".to_owned(),
-        caption: "In each row one categorical unit is held in one class; all other units are drawn from the prior, the \
-                  same in every row."
-            .to_owned(),
-        drawing: Drawing::Gallery(Gallery { columns: SAMPLE_COLUMNS, rows, captions: Vec::new() }),
-    }))
 }
 
 /// The images over the plane of the two continuous units with the largest KL divergence.

@@ -1,18 +1,22 @@
 //! Figures of the latent space: posteriors beside the prior, and units beside factors.
 
+use super::class_labels::class_information;
 use super::encoded_run::EncodedRun;
 use crate::chart::dots::ColouredGroup;
+use crate::chart::svg::Svg;
 use crate::chart::{dots, heat_map, histogram};
 use crate::colour::{SERIES, scale};
 use crate::error::Result;
 use crate::figure::{Drawing, Figure};
 use crate::numbers::thousands;
 use crate::picture::density::{self, Square};
-use ndarray::{Array2, Array4, Axis};
+use ndarray::{Array1, Array2, Array4, Axis};
 use unbraid::data::Factor;
 use unbraid::evaluate::Scores;
 use unbraid::model::Unit;
 
+/// The matrix of mutual information among the scores.
+const INFORMATION: &str = "mutual_information";
 /// Histograms that are shown; the other units have smaller KL divergences.
 const MOST_UNITS: usize = 12;
 /// Curves that can be told apart.
@@ -195,7 +199,37 @@ fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
                 .map(move |class| if columns == 1 { name.clone() } else { format!("{name}: {class}") })
         })
         .collect();
-    if by_column.len() == rows { by_column } else { (0..rows).map(|row| format!("unit {row}")).collect() }
+    let by_unit: Vec<String> = layout.units().map(|unit| encoded.run().unit_label(unit)).collect();
+    // Codes are the continuous units, or the classes where there are none; continuous units come first.
+    match rows {
+        rows if rows == by_unit.len() => by_unit,
+        rows if rows == layout.continuous() => by_unit[..rows].to_vec(),
+        rows if rows == by_column.len() => by_column,
+        rows => (0..rows).map(|row| format!("unit {row}")).collect(),
+    }
+}
+
+/// The mutual information of units and factors with a row for each categorical unit below those of the continuous ones.
+fn with_categorical_units(
+    encoded: &EncodedRun<'_>,
+    information: &Array2<f64>,
+    factors: &[String],
+) -> Array2<f64> {
+    let (layout, mut all) = (encoded.layout(), information.clone());
+    let positions: Option<Vec<usize>> =
+        encoded.data().factors().and_then(|space| factors.iter().map(|name| space.position(name)).collect());
+    let Some(positions) = positions.filter(|_| information.nrows() == layout.continuous()) else {
+        return all;
+    };
+    for unit in 0..layout.categorical().len() {
+        let classes = encoded.posteriors().categories.column(unit).to_vec();
+        let row = positions.iter().map(|&factor| class_information(&classes, &encoded.factor(factor)));
+        let row = Array1::from_iter(row);
+        if all.push_row(row.view()).is_err() {
+            break;
+        }
+    }
+    all
 }
 
 /// The matrices of units by factors that the scores were computed from.
@@ -203,25 +237,23 @@ pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
     let factors =
         if scores.about.factors.is_empty() { factor_names(encoded) } else { scores.about.factors.clone() };
     let charts: Vec<_> = [
-        ("mutual_information", "Mutual information (nats)"),
+        (INFORMATION, "Mutual information (nats)"),
         ("dci_importance", "Importance (DCI)"),
         ("sap_matrix", "Score of single units (SAP)"),
     ]
     .into_iter()
     .filter_map(|(key, title)| {
-        let matrix = scores.matrix(key)?;
         // Scores of other data than this have other factors.
-        (matrix.ncols() == factors.len()).then(|| {
-            let units = unit_names(encoded, matrix.nrows());
-            if factors.len() <= MOST_COLUMNS {
-                return heat_map::draw(title, matrix, &units, &factors);
-            }
-            let order = most_informative(matrix, MOST_FACTORS);
-            let names: Vec<String> = order.iter().map(|&factor| factors[factor].clone()).collect();
-            let short: Vec<String> =
-                units.iter().map(|name| name.trim_start_matches("unit ").to_owned()).collect();
-            heat_map::draw(title, &matrix.select(Axis(1), &order).reversed_axes(), &names, &short)
-        })
+        let matrix = scores.matrix(key).filter(|matrix| matrix.ncols() == factors.len())?;
+        if key == INFORMATION {
+            return Some(matrix_chart(
+                encoded,
+                title,
+                &with_categorical_units(encoded, matrix, &factors),
+                &factors,
+            ));
+        }
+        Some(matrix_chart(encoded, title, matrix, &factors))
     })
     .collect();
     let many = factors.len() > MOST_COLUMNS;
@@ -241,6 +273,18 @@ pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
     })
 }
 
+/// A matrix of units by factors; many factors are its rows.
+fn matrix_chart(encoded: &EncodedRun<'_>, title: &str, matrix: &Array2<f64>, factors: &[String]) -> Svg {
+    let units = unit_names(encoded, matrix.nrows());
+    if factors.len() <= MOST_COLUMNS {
+        return heat_map::draw(title, matrix, &units, factors);
+    }
+    let order = most_informative(matrix, MOST_FACTORS);
+    let names: Vec<String> = order.iter().map(|&factor| factors[factor].clone()).collect();
+    let short: Vec<String> = units.iter().map(|name| name.trim_start_matches("unit ").to_owned()).collect();
+    heat_map::draw(title, &matrix.select(Axis(1), &order).reversed_axes(), &names, &short)
+}
+
 /// The columns of a matrix by their largest entry, at most so many.
 fn most_informative(matrix: &Array2<f64>, most: usize) -> Vec<usize> {
     let largest = |column: usize| matrix.column(column).iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -258,7 +302,7 @@ fn factor_names(encoded: &EncodedRun<'_>) -> Vec<String> {
 
 /// Each factor against the continuous unit with which it has the largest mutual information (Dupont 2018, Fig. 9a).
 pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figure> {
-    let information = scores.matrix("mutual_information")?;
+    let information = scores.matrix(INFORMATION)?;
     let space = encoded.data().factors()?;
     // The factors that were scored; those of other data, or of earlier versions, are all of them.
     let scored: Vec<usize> = if scores.about.factors.is_empty() {

@@ -1,11 +1,14 @@
 //! The report of a run: all its figures, drawn and written.
 //!
 //! * [`encoded_run`] and [`history`] are what is drawn: a run with some of its data, and its log.
-//! * [`image_figures`] and [`latent_figures`] are the figures of the papers.
+//! * [`image_figures`], [`latent_figures`] and [`class_figures`] are the figures of the papers; [`class_labels`] says what
+//!   classes stand for.
 //! * [`score_tables`] and [`category_tables`] are the tables of scores, factors and classes.
 //! * [`page`] puts them together.
 
 mod category_tables;
+mod class_figures;
+mod class_labels;
 pub(crate) mod encoded_run;
 pub(crate) mod history;
 pub(crate) mod image_figures;
@@ -124,7 +127,8 @@ fn draw(encoded: &EncodedRun<'_>, history: &History, scores: Option<&Scores>) ->
         figures.traversals.extend(image_figures::plane(encoded)?);
         figures.images.push(image_figures::reconstructions(encoded)?);
         figures.images.extend(image_figures::samples(encoded)?);
-        figures.images.extend(image_figures::categories(encoded)?);
+        figures.categories.extend(class_figures::samples(encoded)?);
+        figures.categories.extend(class_figures::members(encoded)?);
     }
     if !history.is_empty() {
         figures.training.push(curves(history, encoded.run().names()));
@@ -169,7 +173,13 @@ mod tests {
         assert!(first.contains("<dt>MIG</dt>") && first.contains("category 0"));
         // The namespace of SVG is a name, not an address.
         assert_eq!(first.matches("://").count(), first.matches("http://www.w3.org/").count());
-        for figure in ["traversals-image.png", "traversals.gif", "categories.png", "training.svg"] {
+        for figure in [
+            "traversals-image.png",
+            "traversals.gif",
+            "categories.png",
+            "category-members.png",
+            "training.svg",
+        ] {
             assert!(run.paths().figures().join(figure).is_file(), "{figure}");
         }
         fs::remove_file(run.paths().report()).unwrap();

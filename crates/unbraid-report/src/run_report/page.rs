@@ -22,6 +22,8 @@ pub(crate) struct Figures {
     pub(crate) traversals: Vec<Figure>,
     /// Reconstructions and samples.
     pub(crate) images: Vec<Figure>,
+    /// Classes of categorical units.
+    pub(crate) categories: Vec<Figure>,
     /// Training curves.
     pub(crate) training: Vec<Figure>,
     /// Posteriors and the prior.
@@ -33,8 +35,8 @@ pub(crate) struct Figures {
 impl Figures {
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Figure> {
-        let Self { traversals, images, training, latents, factors } = self;
-        [traversals, images, training, latents, factors].into_iter().flatten()
+        let Self { traversals, images, categories, training, latents, factors } = self;
+        [traversals, images, categories, training, latents, factors].into_iter().flatten()
     }
 }
 
@@ -74,7 +76,11 @@ pub(crate) fn write(content: &Content<'_>) -> Result<String> {
             "Units and factors",
             score_tables::factors(content.encoded, content.scores) + &all(&figures.factors)?,
         ),
-        section("categories", "Categorical units", category_tables::write(content.encoded)),
+        section(
+            "categories",
+            "Categorical units",
+            category_tables::write(content.encoded) + &all(&figures.categories)?,
+        ),
         section("images", "Images", all(&figures.images)?),
         section("training", "Training", all(&figures.training)?),
         section("latents", "Latent space", all(&figures.latents)?),

@@ -12,6 +12,8 @@ use unbraid_study::analysis::statistics::Mean;
 
 const HEADING: &str = "Best hyper-parameters";
 const KUMAR: &str = "sap_kumar";
+/// The column, and the row, of what the scores are with shuffled factors.
+const CHANCE: &str = "by chance";
 
 /// The best setting of each method for each score (thesis, Table 5.6; Kumar, Table 1), and the means of all settings
 /// (thesis, Table 5.3).
@@ -33,8 +35,9 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         heading: HEADING,
         introduction: "Mean and standard deviation over seeds. The best mean of each row of the first table, and of each \
                        column of the second, is in bold. A difference smaller than the standard deviations may be due to \
-                       chance, and the best of many settings looks a little better than it is. As in the thesis, Tables \
-                       5.3 and 5.6, and Kumar, Table 1."
+                       the seeds, and the best of many settings looks a little better than it is. By chance: the same \
+                       score with the factors of all points shuffled, where it was computed. As in the thesis, Tables 5.3 \
+                       and 5.6, and Kumar, Table 1."
             .to_owned(),
         blocks,
     }
@@ -52,7 +55,10 @@ pub(super) fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> Tex
     let mut table = TextTable::default();
     table.columns.push("Score".to_owned());
     table.columns.extend(methods.iter().map(|method| (*method).to_owned()));
-    for key in keys {
+    let levels: Vec<Option<f64>> = keys.iter().map(|key| view.chance(rows, key)).collect();
+    let has_chance = levels.iter().any(Option::is_some);
+    table.columns.extend(has_chance.then(|| CHANCE.to_owned()));
+    for (key, level) in keys.iter().zip(levels) {
         let found = best_settings(view.table, rows, key, &[]);
         if found.is_empty() {
             continue;
@@ -68,7 +74,7 @@ pub(super) fn best(view: &StudyView<'_>, rows: &[usize], keys: &[String]) -> Tex
                 best: is_best(best.score.mean, &means, direction(key)),
             }
         });
-        table.rows.push((label(key), cells.collect()));
+        table.rows.push((label(key), cells.chain(has_chance.then(|| by_chance(level))).collect()));
     }
     table
 }
@@ -105,6 +111,11 @@ fn settings(view: &StudyView<'_>, rows: &[usize]) -> TextTable {
         }
         table.rows.push((format!("{} {}", group.labels[0], group.labels[1]).trim_end().to_owned(), cells));
     }
+    let levels: Vec<Option<f64>> = keys.iter().map(|key| view.chance(rows, key)).collect();
+    if levels.iter().any(Option::is_some) {
+        let cells = std::iter::once(Cell::default()).chain(levels.into_iter().map(by_chance));
+        table.rows.push((CHANCE.to_owned(), cells.collect()));
+    }
     table
 }
 
@@ -113,19 +124,26 @@ fn in_digits_of(key: &str, mean: &Mean) -> String {
     with_digits(mean, if key == RECONSTRUCTION_ERROR { 4 } else { 3 })
 }
 
+/// The level by chance of a score.
+fn by_chance(level: Option<f64>) -> Cell {
+    Cell::plain(level.map_or_else(String::new, |level| digits(level, 3)))
+}
+
 /// `0.297 ± 0.061`; the mean alone if there is one run.
 pub(crate) fn with_deviation(mean: &Mean) -> String {
     with_digits(mean, 3)
 }
 
 fn with_digits(mean: &Mean, count: usize) -> String {
-    let digits = |value: f64| {
-        if value.abs() < 10.0 { format!("{value:.count$}").replace('-', "−") } else { number(value) }
-    };
     match mean.deviation.is_finite() {
-        true => format!("{} ± {}", digits(mean.mean), digits(mean.deviation)),
-        false => digits(mean.mean),
+        true => format!("{} ± {}", digits(mean.mean, count), digits(mean.deviation, count)),
+        false => digits(mean.mean, count),
     }
+}
+
+/// So many digits after the point, if the value is a small one.
+fn digits(value: f64, count: usize) -> String {
+    if value.abs() < 10.0 { format!("{value:.count$}").replace('-', "−") } else { number(value) }
 }
 
 /// Whether a value is the best of several that differ.
@@ -141,6 +159,35 @@ fn is_best(value: f64, all: &[f64], direction: Direction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Levels of 0.1 and 0.3 have the mean 0.2; a score without a level has an empty cell.
+    #[test]
+    fn tables_have_the_level_by_chance_if_some_run_has_one() {
+        use unbraid_study::{Row, Table};
+        let row = |seed: u64, numbers: [f64; 3]| Row {
+            seed: Some(seed),
+            numbers: numbers.to_vec(),
+            ..Row::named(seed.to_string(), "vae", "shapes")
+        };
+        let mut table = Table {
+            setting_keys: Vec::new(),
+            number_keys: ["mig", "chance/mig", "sap"].map(str::to_owned).to_vec(),
+            rows: vec![row(0, [0.5, 0.1, 0.4]), row(1, [0.7, 0.3, 0.4])],
+        };
+        let keys = ["mig", "sap"].map(str::to_owned);
+        let texts = |table: &TextTable| -> Vec<Vec<String>> {
+            table.rows.iter().map(|(_, cells)| cells.iter().map(|cell| cell.text.clone()).collect()).collect()
+        };
+        let view = StudyView::new(&table);
+        assert_eq!(view.scores(), keys, "a level by chance is no score");
+        let found = best(&view, &[0, 1], &keys);
+        assert_eq!(found.columns, ["Score", "vae", CHANCE]);
+        assert_eq!(texts(&found), [["0.600 ± 0.141", "0.200"], ["0.400 ± 0.000", ""]]);
+        let found = settings(&view, &[0, 1]);
+        assert_eq!(texts(&found), [["2", "0.600 ± 0.141", "0.400 ± 0.000"], ["", "0.200", ""]]);
+        table.rows.iter_mut().for_each(|row| row.numbers[1] = f64::NAN);
+        assert_eq!(best(&StudyView::new(&table), &[0, 1], &keys).columns, ["Score", "vae"]);
+    }
 
     #[test]
     fn means_are_written_as_in_papers_and_the_best_is_one_of_several() {

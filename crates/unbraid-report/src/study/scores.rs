@@ -23,7 +23,7 @@ pub(crate) fn methods(view: &StudyView<'_>) -> Chapter {
         );
     }
     let data: Vec<&str> = view.data.iter().map(String::as_str).collect();
-    let mut caption = legend(view).to_owned();
+    let mut caption = legend(view);
     if view.data.len() > 1 && view.has(RECONSTRUCTION) {
         caption.push_str(" Reconstruction losses of different data sets are not comparable: their panel shows that, and no more.");
     }
@@ -60,7 +60,7 @@ pub(crate) fn data_sets(view: &StudyView<'_>) -> Option<Chapter> {
     for data in &view.data {
         let rows = view.rows_on(data);
         let charts = keys.iter().map(|key| boxes(view, &rows, &[data.as_str()], key)).collect();
-        blocks.push(Block::charts("scores-by-data", data.as_str(), legend(view), charts));
+        blocks.push(Block::charts("scores-by-data", data.as_str(), &legend(view), charts));
     }
     Some(Chapter {
         id: "data",
@@ -72,16 +72,22 @@ pub(crate) fn data_sets(view: &StudyView<'_>) -> Option<Chapter> {
     })
 }
 
-fn legend(view: &StudyView<'_>) -> &'static str {
-    if view.shared_data().is_empty() {
-        "Point at a row to read its numbers."
-    } else {
-        "Point at a row to read its numbers. Diamonds are published means, each of one value of the hyper-parameter."
+fn legend(view: &StudyView<'_>) -> String {
+    let mut text = String::from("Point at a row to read its numbers.");
+    if !view.shared_data().is_empty() {
+        text.push_str(" Diamonds are published means, each of one value of the hyper-parameter.");
     }
+    if view.scores().iter().any(|key| view.chance(&view.rows, key).is_some()) {
+        text.push_str(
+            " Dashed, where it is of one data set: the level by chance, the same score with the factors of all points \
+             shuffled, mean over the runs.",
+        );
+    }
+    text
 }
 
-fn boxes(view: &StudyView<'_>, rows: &[usize], data: &[&str], key: &str) -> Svg {
-    let found = groups(view.table, rows, &[Part::Method]);
+fn boxes(view: &StudyView<'_>, scored: &[usize], data: &[&str], key: &str) -> Svg {
+    let found = groups(view.table, scored, &[Part::Method]);
     let values = distributions(view.table, &found, key);
     let rows: Vec<BoxGroup> = found
         .iter()
@@ -100,7 +106,9 @@ fn boxes(view: &StudyView<'_>, rows: &[usize], data: &[&str], key: &str) -> Svg 
             }
         })
         .collect();
-    box_plot::draw(&label(key), axis_title(key), &rows)
+    // What chance gives differs from one data set to the next.
+    let chance = if data.len() == 1 { view.chance(scored, key) } else { None };
+    box_plot::draw_with_chance(&label(key), axis_title(key), &rows, chance)
 }
 
 /// The title of the axis of a score.

@@ -133,6 +133,11 @@ impl<'a> StudyView<'a> {
         rows.iter().map(|&row| self.table.rows[row].numbers[column]).collect()
     }
 
+    /// The level by chance of a score, mean over those of these rows that have one.
+    pub(crate) fn chance(&self, rows: &[usize], key: &str) -> Option<f64> {
+        Mean::of(&self.values(rows, &quantities::chance_key(key))).map(|mean| mean.mean)
+    }
+
     /// The rows that are counted: the study's own or, if it has none, the single runs of imported tables.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &'a Row> {
         let (table, is_imported) = (self.table, self.table.is_imported_only());

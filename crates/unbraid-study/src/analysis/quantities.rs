@@ -14,6 +14,19 @@ pub const ELBO: &str = "elbo";
 /// Unsupervised disentanglement ranking, as [`selection`](super::selection) computes it.
 pub const UDR: &str = "udr";
 
+/// Before the key of a score: its level by chance, the same score with the factors of all points shuffled.
+const CHANCE: &str = "chance/";
+
+/// The key of the level by chance of the score with this key.
+pub fn chance_key(key: &str) -> String {
+    format!("{CHANCE}{key}")
+}
+
+/// The key of the score whose level by chance has this key.
+pub fn scored_key(key: &str) -> Option<&str> {
+    key.strip_prefix(CHANCE).filter(|score| metric(score).is_some())
+}
+
 /// What a number says something about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -25,6 +38,8 @@ pub enum Kind {
     Unsupervised,
     /// What training minimised, or a part of it.
     Loss,
+    /// The level by chance of a score: `chance/mig`.
+    Chance,
     /// Unknown here, from a table from elsewhere.
     Other,
 }
@@ -42,6 +57,7 @@ pub fn kind(key: &str) -> Kind {
         Some(_) => Kind::Unsupervised,
         None if key == ELBO || key == UDR => Kind::Unsupervised,
         None if key.starts_with("train/") => Kind::Loss,
+        None if scored_key(key).is_some() => Kind::Chance,
         None => Kind::Other,
     }
 }
@@ -113,6 +129,9 @@ mod tests {
             ("attribute_accuracy", Kind::Score, Direction::Higher),
             ("attribute_accuracy/Smiling", Kind::Attribute, Direction::Higher),
             (RECONSTRUCTION_ERROR, Kind::Unsupervised, Direction::Lower),
+            ("chance/mig", Kind::Chance, Direction::Neither),
+            ("chance/attribute_accuracy/Smiling", Kind::Chance, Direction::Neither),
+            ("chance/fid", Kind::Other, Direction::Neither),
         ] {
             assert_eq!((kind(key), direction(key)), (expected, way), "{key}");
         }

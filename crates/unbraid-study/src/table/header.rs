@@ -132,8 +132,8 @@ pub(super) fn meanings(header: &[String]) -> Result<Vec<Meaning>, ImportError> {
     if !meanings.contains(&Meaning::Own("method")) {
         return Err(ImportError::NoMethodColumn { columns: header.to_vec() });
     }
-    let is_result =
-        |meaning: &Meaning| matches!(meaning, Meaning::Number(key) if quantities::kind(key) != Kind::Other);
+    // What chance gives is no result.
+    let is_result = |meaning: &Meaning| matches!(meaning, Meaning::Number(key) if !matches!(quantities::kind(key), Kind::Chance | Kind::Other));
     if !meanings.iter().any(is_result) {
         return Err(ImportError::NoResultColumn { columns: header.to_vec() });
     }

@@ -1,7 +1,7 @@
 //! What the run directories of a study say, as one table.
 
 use super::{Row, Table, imported};
-use crate::analysis::quantities;
+use crate::analysis::quantities::{self, chance_key, scored_key};
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result};
 use crate::manifest::{Entry, Manifest};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use unbraid::data::DataSpec;
 use unbraid::error_chain;
 use unbraid::evaluate::Scores;
-use unbraid::metrics::registry;
+use unbraid::metrics::{Chance, registry};
 use unbraid::run::{Meta, RunPaths, State, Status, last_row, loss_rank, unit_of_loss};
 
 /// A table, and what could not be read for it.
@@ -94,9 +94,11 @@ impl Record {
             let file = run.scores();
             match Scores::read_numbers(&file) {
                 Ok(Some(stored)) if stored.about.step == status.step => {
-                    numbers.extend(
-                        stored.report.scores.into_iter().flat_map(|score| score.values.into_numbers()),
-                    );
+                    for score in stored.report.scores {
+                        let levels = score.chance.iter().flat_map(Chance::levels);
+                        numbers.extend(levels.map(|(key, level)| (chance_key(key), level.mean)));
+                        numbers.extend(score.values.into_numbers());
+                    }
                 }
                 Ok(Some(stored)) if status.state == State::Done => warnings.push(format!(
                     "{}: found the scores of step {}, expected those of step {}",
@@ -162,7 +164,8 @@ fn assemble(records: Vec<Record>) -> Table {
     table
 }
 
-/// Scores in the order of the registry, then losses, the total first, then what is unknown here.
+/// Scores in the order of the registry, each before its level by chance, then losses, the total first, then what is unknown
+/// here.
 pub(super) fn sort_number_keys(keys: &mut [String]) {
     let place = |key: &str| {
         let metric = quantities::metric(key)?;
@@ -172,9 +175,13 @@ pub(super) fn sort_number_keys(keys: &mut [String]) {
     };
     // Numbers of labels are part of some keys.
     let labels = |key: &str| key.rsplit('_').next().and_then(|labels| labels.parse::<usize>().ok());
-    keys.sort_by_cached_key(|key| match (place(key), key.strip_prefix("train/")) {
-        (Some(place), _) => (0, place, labels(key), (0, 0, String::new())),
-        (None, Some(loss)) => (1, (0, 0), None, loss_rank(loss)),
-        (None, None) => (2, (0, 0), None, (0, 0, key.clone())),
+    keys.sort_by_cached_key(|key| {
+        match (place(scored_key(key).unwrap_or(key)), key.strip_prefix("train/")) {
+            (Some(place), _) => {
+                (0, place, labels(key), (usize::from(scored_key(key).is_some()), 0, String::new()))
+            }
+            (None, Some(loss)) => (1, (0, 0), None, loss_rank(loss)),
+            (None, None) => (2, (0, 0), None, (0, 0, key.clone())),
+        }
     });
 }

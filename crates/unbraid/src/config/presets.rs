@@ -41,8 +41,10 @@ const BURGESS: &str = "disentangling-vae";
 const CHEN: &str = "Chen et al. 2018";
 const DLIB: &str = "Hartmann; Locatello et al. 2019";
 const DUPONT: &str = "Dupont 2018";
+const KINGMA: &str = "Kingma et al. 2016";
 const KUMAR: &str = "Kumar et al. 2018";
 const MATHIEU: &str = "Mathieu et al. 2019";
+const MESCHEDER: &str = "Mescheder et al. 2017";
 const MUSHOM: &str = "Mushom 2020";
 
 macro_rules! preset {
@@ -75,6 +77,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("jointvae/dsprites", "jointvae-dsprites.toml", DUPONT, "the public code on dSprites"),
     preset!("jointvae/fashion-mnist", "jointvae-fashion-mnist.toml", DUPONT, "appendix C.2, FashionMNIST"),
     preset!("jointvae/mnist", "jointvae-mnist.toml", DUPONT, "appendix C.1, MNIST"),
+    preset!("kingma/mnist-iaf", "kingma-mnist-iaf.toml", KINGMA, "section 6.1, MNIST, IAF of depth 2"),
     preset!("kumar/beta-vae", "kumar-beta-vae.toml", KUMAR, "section 4, 2D Shapes, beta-VAE"),
     preset!("kumar/celeba-beta-vae", "kumar-celeba-beta-vae.toml", KUMAR, "section 4, CelebA, beta-VAE"),
     preset!("kumar/celeba-dip-vae-i", "kumar-celeba-dip-vae-i.toml", KUMAR, "section 4, CelebA, DIP-VAE-I"),
@@ -93,6 +96,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("mathieu/fashion-mnist-sparse", "mathieu-fashion-mnist-sparse.toml", MATHIEU, "public code on FashionMNIST, sparse prior"),
     preset!("mathieu/pinwheel", "mathieu-pinwheel.toml", MATHIEU, "section 6.2, pinwheel, mixture prior"),
     preset!("mathieu/student-t", "mathieu-student-t.toml", MATHIEU, "section 6.1, 2D Shapes, Student-t prior"),
+    preset!("mescheder/mnist-avb", "mescheder-mnist-avb.toml", MESCHEDER, "section 6.2, MNIST, as in the public code"),
+    preset!("mescheder/mnist-avb-contrast", "mescheder-mnist-avb-contrast.toml", MESCHEDER, "section 6.2, MNIST, adaptive contrast"),
     preset!("shapes/beta-vae", "shapes-beta-vae.toml", UNBRAID, "a plain beta-VAE with the network `conv`"),
     preset!("thesis-code/beta-tcvae", "thesis-code-beta-tcvae.toml", MUSHOM, "the author's code, beta-TCVAE"),
     preset!("thesis-code/beta-vae", "thesis-code-beta-vae.toml", MUSHOM, "the author's code, beta-VAE"),

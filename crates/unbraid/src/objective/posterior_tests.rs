@@ -31,7 +31,7 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn new(posterior: &str, units: usize, learning_rate: f64) -> Self {
+    fn new(posterior: &str, units: usize, learning_rate: f64, seed: u64) -> Self {
         let device = Device::flex().autodiff();
         let config = Source::default()
             .set("model.architecture={ name = \"mlp\", encoder = [32], decoder = [2] }")
@@ -41,12 +41,12 @@ impl Encoder {
             .set("objective=avb")
             .resolve()
             .unwrap();
-        let network = Network::new(&config.model, ImageShape::new(1, 1, 1), 1, &device).unwrap();
+        let network = Network::new(&config.model, ImageShape::new(1, 1, 1), seed, &device).unwrap();
         let optimizer = OptimizerConfig { learning_rate, ..OptimizerConfig::default() };
         Self {
             optimizer: Adam::new(&optimizer, &network.parameters()),
             prior: Prior::new(&PriorConfig::StandardNormal {}, units, None, &device).unwrap(),
-            noise: NoiseSource::new(1, "fit"),
+            noise: NoiseSource::new(seed, "fit"),
             network,
             step: 0,
         }
@@ -128,7 +128,7 @@ fn a_flow_fits_a_banana_better_than_gaussians_do() {
     let [diagonal, full, flow] =
         ["diagonal", "full-covariance", "{ name = \"iaf\", steps = 4, hidden = [32], context = 8 }"].map(
             |posterior| {
-                let mut encoder = Encoder::new(posterior, 2, 1e-2);
+                let mut encoder = Encoder::new(posterior, 2, 1e-2, 1);
                 (0..500).for_each(|_| encoder.step(&x, banana, None));
                 [1, 10].map(|samples| encoder.bound(&x, samples, banana))
             },
@@ -144,44 +144,69 @@ fn a_flow_fits_a_banana_better_than_gaussians_do() {
     }
 }
 
-/// x = |z| + N(0, 0.4^2): given x = 1.2, z has the modes 1.2 / (1 + 0.4^2) = +-1.03 of deviation 0.37, and lies within 0.3
-/// of zero with probability 0.02.
+/// x = |z| + N(0, 0.4^2): given x = 1.2, z has the modes 1.2 / (1 + 0.4^2) = +-1.03 of deviation 0.37.
 fn two_modes(x: Tensor<1>, z: Tensor<2>) -> Tensor<1> {
     let rows = z.dims()[0];
     gaussian(x - z.reshape([rows]).abs(), 0.4)
 }
 
-#[test]
-fn an_implicit_posterior_has_two_modes_where_a_gaussian_has_one() {
+/// E[(z - m)^4] / E[(z - m)^2]^2 of values with weights. Every Gaussian has 3, two equal and narrow modes have 1.
+fn kurtosis(values: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let total: f64 = values.clone().map(|(_, weight)| weight).sum();
+    let mean = values.clone().map(|(value, weight)| value * weight).sum::<f64>() / total;
+    let moment = |power: i32| {
+        values.clone().map(|(value, weight)| (value - mean).powi(power) * weight).sum::<f64>() / total
+    };
+    moment(4) / moment(2).powi(2)
+}
+
+/// The kurtosis of 2000 samples of an encoder after each of these numbers of steps.
+fn fitted_kurtosis<const N: usize>(
+    posterior: &str,
+    adversarial: bool,
+    seed: u64,
+    steps: [u64; N],
+) -> [f64; N] {
     let x = vec![1.2_f32; BATCH];
     let device = Device::flex().autodiff();
-    let setting = Setting { seed: 1, units: 1, pixels: 1, initializer: Initializer::Pytorch, device };
-    let shares = |posterior: &str, adversarial: bool| {
-        let mut encoder = Encoder::new(posterior, 1, 3e-3);
-        let discriminator = ContrastConfig {
-            features: 4,
-            layers: 2,
-            width: 32,
-            updates: 3,
-            learning_rate: 3e-3,
-            ..ContrastConfig::default()
-        };
-        let config = AdversarialKlConfig { adaptive_contrast: false, discriminator };
-        let mut term = AdversarialKl::new(&config, &setting);
-        // Of five seeds, the share in the middle was 0.11 to 0.15 after 1,200 steps and 0.06 to 0.10 after these.
-        for _ in 0..4000 {
+    let setting = Setting { seed, units: 1, pixels: 1, initializer: Initializer::Pytorch, device };
+    let mut encoder = Encoder::new(posterior, 1, 3e-3, seed);
+    let discriminator = ContrastConfig {
+        features: 4,
+        layers: 2,
+        width: 32,
+        updates: 3,
+        learning_rate: 3e-3,
+        ..ContrastConfig::default()
+    };
+    let config = AdversarialKlConfig { adaptive_contrast: false, discriminator };
+    let mut term = AdversarialKl::new(&config, &setting);
+    steps.map(|steps| {
+        while encoder.step < steps {
             encoder.step(&x, two_modes, adversarial.then_some(&mut term));
         }
         let posterior = encoder.posterior(&[1.2; 1]).repeated(2000);
         let Noise { normal, .. } = NoiseSource::new(3, "modes").at(0, &posterior);
         let z: Vec<f32> = posterior.continuous.draw(normal).value.inner().into_data().try_into_vec().unwrap();
-        let share = |is_in: fn(f32) -> bool| z.iter().filter(|z| is_in(**z)).count() as f64 / z.len() as f64;
-        [share(|z| z < -0.3), share(|z| z.abs() <= 0.3), share(|z| z > 0.3)]
-    };
-    let [left, middle, right] = shares("{ name = \"implicit\", noise = 4, hidden = [32] }", true);
-    // A Gaussian of mean zero and the true variance, 1.03^2 + 0.37^2, would be in the middle with probability 0.216.
-    assert!(left > 0.15 && right > 0.15 && middle < 0.15, "{left} {middle} {right}");
-    // A Gaussian is in one of the modes, or between them.
-    let [left, middle, right] = shares("diagonal", false);
-    assert!(left.min(right) < 0.05 || middle > 0.15, "{left} {middle} {right}");
+        kurtosis(z.iter().map(|z| (f64::from(*z), 1.0)))
+    })
+}
+
+/// A Gaussian has the kurtosis 3 whatever its mean and variance, the true posterior 1.43. Adversarial training is noisy, so
+/// that the median of several seeds has to be nearer to the truth than any Gaussian, which is as far as the middle.
+#[test]
+fn an_implicit_posterior_has_two_modes_where_a_gaussian_has_one() {
+    let grid = (0..12_000).map(|place| -6.0 + f64::from(place) * 1e-3);
+    let density = |z: f64| (-z * z / 2.0 - (1.2 - z.abs()).powi(2) / (2.0 * 0.4 * 0.4)).exp();
+    let exact = kurtosis(grid.map(|z| (z, density(z))));
+    let found = [1, 2, 3, 4, 5].map(|seed| {
+        fitted_kurtosis("{ name = \"implicit\", noise = 4, hidden = [32] }", true, seed, [1000, 2000, 3000])
+    });
+    eprintln!("{exact} {found:?}");
+    let mut last = found.map(|found| found[2]);
+    last.sort_by(f64::total_cmp);
+    assert!(last[2] < (exact + 3.0) / 2.0, "{last:?}, exact {exact}");
+    // Of 2000 samples of a Gaussian, four deviations sqrt(24 / 2000).
+    let [gaussian] = fitted_kurtosis("diagonal", false, 1, [500]);
+    assert!((gaussian - 3.0).abs() < 0.44, "{gaussian}");
 }

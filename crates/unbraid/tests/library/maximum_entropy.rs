@@ -161,4 +161,17 @@ fn the_estimate_of_the_entropy_has_the_bias_of_appendix_c() {
     let wide = mean(1, 0.9, 64);
     assert!((wide - exact(1.0)).abs() < 0.045, "{wide} {}", exact(1.0));
     assert!(wide < biased(1.0, 0.9) - 10.0);
+    // In between, as NumPy computes it from the same formula and other numbers (tools/entropy_bias.py, mean of 8192 codes).
+    // ln q(z|x) has the deviation sqrt(D / 2); four times that over 64, and a half more for the other's noise.
+    for (units, noise, batch, expected) in [
+        (2, 0.5, 256, 2.86),
+        (4, 0.3, 64, 7.52),
+        (10, 0.3, 64, 15.53),
+        (10, 0.3, 1024, 15.02),
+        (10, 0.1, 256, 4.66),
+    ] {
+        let found = mean(units, noise, batch);
+        let tolerance = 6.0 * (units as f64 / 2.0).sqrt() / 64.0;
+        assert!((found - expected).abs() < tolerance, "{units} {noise} {batch}: {found}, NumPy {expected}");
+    }
 }

@@ -92,6 +92,11 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("burgess/factor-vae", &[("objective.gamma.to", "6.4"), ("objective.gamma.end", "10000"), ("objective.discriminator.layers", "5"), ("objective.discriminator.learning_rate", "1e-4"), ("optimizer.learning_rate", "1e-4")]),
     ("burgess/beta-tcvae", &[("objective.alpha", "1"), ("objective.beta", "6.4"), ("objective.gamma.to", "1"), ("objective.gamma.end", "10000"), ("optimizer.learning_rate", "5e-4")]),
     ("chen/beta-tcvae", &[("objective.beta", "6"), ("objective.estimator", "mws"), ("training.batch_size", "2048"), ("training.epochs", "50"), ("optimizer.learning_rate", "1e-3"), ("model.architecture.encoder", "[1200, 1200]")]),
+    // Kingma et al. 2016, section 6.1 and Table 1; Mescheder et al. 2017 by the public code's experiments/avb_mnist_8 and
+    // avb_mnist_32_ac. Epsilon by hand: Adam's 1e-8 x 28 x 28 pixels.
+    ("kingma/mnist-iaf", &[("data.name", "mnist"), ("model.latents.continuous", "32"), ("model.posterior.name", "iaf"), ("model.posterior.steps", "2"), ("model.posterior.hidden", "[320]"), ("objective.name", "vae")]),
+    ("mescheder/mnist-avb", &[("data.name", "mnist"), ("model.latents.continuous", "8"), ("model.posterior.name", "implicit"), ("model.posterior.noise", "64"), ("model.likelihood", "bernoulli"), ("objective.name", "avb"), ("objective.adaptive_contrast", "false"), ("objective.discriminator.learning_rate", "1e-4"), ("objective.discriminator.beta1", "0.5"), ("optimizer.learning_rate", "5e-5"), ("optimizer.beta1", "0.5"), ("optimizer.epsilon", "0.00000784"), ("training.batch_size", "128"), ("training.steps", "2500000")]),
+    ("mescheder/mnist-avb-contrast", &[("model.latents.continuous", "32"), ("model.posterior.noise", "64"), ("objective.adaptive_contrast", "true"), ("objective.discriminator.learning_rate", "1e-4"), ("optimizer.learning_rate", "5e-5"), ("training.batch_size", "128"), ("training.steps", "2500000")]),
     ("ica", &[("objective.name", "ica"), ("model.architecture", "linear"), ("training.steps", "1")]),
     ("pca", &[("objective.name", "pca"), ("model.architecture", "linear"), ("training.steps", "1")]),
     ("default", &[("objective.name", "beta-vae"), ("objective.beta.from", "30")]),
