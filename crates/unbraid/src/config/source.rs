@@ -99,7 +99,13 @@ fn preset_for(data: &DataSpec) -> Result<Layers> {
         (None, Some(path)) => registry::recognise(path)?,
         (None, None) => return Layers::of_preset("default"),
     };
-    let preset = if entry.is_folder_of_pictures() || entry.name == "npz" { "photographs" } else { "default" };
+    let preset = if entry.is_table() {
+        "vectors"
+    } else if entry.is_folder_of_pictures() || entry.name == "npz" {
+        "photographs"
+    } else {
+        "default"
+    };
     Ok(Layers::of_preset(preset)?.with_data(&DataSpec::named(entry.name)))
 }
 
