@@ -171,11 +171,12 @@ fn draw(run: &Run, file: &PictureFile, mut rows: Vec<ImageRow>, strips: Vec<Stri
         }
         return Ok(file.draw(rows, Vec::new(), title)?);
     };
-    let traversals = strips.into_iter().map(|Strip { label, values, horizontal, latents, .. }| {
+    let mut traversals = Vec::with_capacity(strips.len());
+    for Strip { label, values, horizontal, latents, .. } in strips {
         let rows = run.decode_standardised(&latents)?;
-        Ok(FeatureTraversal { label, horizontal: horizontal.to_owned(), values, rows })
-    });
-    Ok(file.draw_features(features, &traversals.collect::<Outcome<Vec<_>>>()?, title)?)
+        traversals.push(FeatureTraversal { label, horizontal: horizontal.to_owned(), values, rows });
+    }
+    Ok(file.draw_features(features, &traversals, title)?)
 }
 
 /// The unit that is varied where there can be only one.

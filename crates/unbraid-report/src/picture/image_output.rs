@@ -162,7 +162,7 @@ impl ImageOutput {
 
     /// One row for each row of latent values, under the names of the columns.
     fn write_table(&self, run: &Run, latents: &ArrayRef<f32, Ix2>, progress: &dyn Progress) -> Result {
-        let names: Vec<&str> = run.features().into_iter().flat_map(|features| features.names()).collect();
+        let names: Vec<&str> = run.features().map_or_else(Vec::new, |features| features.names().collect());
         write_computed(&self.path, self.existing, |file| {
             progress.start("decoding", latents.nrows() as u64);
             let mut table = csv::Writer::from_writer(file);

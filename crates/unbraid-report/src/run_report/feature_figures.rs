@@ -74,7 +74,7 @@ pub(crate) fn traversal_chart(
             points: values.iter().zip(rows.column(column)).map(|(&at, &value)| (at, f64::from(value))).collect(),
         })
         .collect();
-    lines::draw(title, horizontal, &series)
+    lines::draw_whole(title, horizontal, &series)
 }
 
 /// The columns by how far their values are apart, at most so many; equal ones stay in order.
@@ -96,7 +96,7 @@ fn most_changing(rows: &ArrayRef<f32, Ix2>, most: usize) -> Vec<usize> {
 pub(crate) fn traversal_charts(encoded: &EncodedRun<'_>, features: &Features) -> Result<Vec<Svg>> {
     let run = encoded.run();
     let start = run.middle();
-    let chart = |&(unit, divergence): &(Unit, f64)| {
+    let chart = |&(unit, divergence): &(Unit, f64)| -> Result<Svg> {
         let (values, latents, horizontal) = match unit {
             Unit::Continuous(unit) => {
                 let values = steps(run.range_of(unit), TRAVERSAL_STEPS);
@@ -144,7 +144,7 @@ pub(crate) fn changes(encoded: &EncodedRun<'_>, features: &Features) -> Result<O
     let start = run.middle();
     let mut change = Array2::zeros((features.len(), units.len()));
     for (place, &unit) in units.iter().enumerate() {
-        // A third of the range is one standard deviation of a normal prior.
+        // The range of a normal prior is six of its standard deviations.
         let (low, high) = run.range_of(unit);
         let (middle, reach) = ((low + high) / 2.0, (high - low) / 6.0);
         let ends = [middle - reach, middle + reach];
@@ -196,7 +196,9 @@ pub(crate) fn reconstructions(encoded: &EncodedRun<'_>, features: &Features) -> 
     let kept: Vec<f64> = (0..features.len())
         .map(|column| share_kept(&originals.column(column).to_vec(), &decoded.column(column).to_vec()))
         .collect();
-    let order = first_by(features.len(), |column| if kept[column].is_nan() { -1.0 } else { kept[column] });
+    // A constant column has no variance to keep.
+    let mut order = first_by(features.len(), |column| if kept[column].is_nan() { f64::MIN } else { kept[column] });
+    order.retain(|&column| !kept[column].is_nan());
     let names: Vec<&str> = features.names().collect();
     let rows: Vec<String> = order.iter().map(|&column| names[column].to_owned()).collect();
     let matrix = Array2::from_shape_fn((order.len(), 1), |(row, _)| kept[order[row]]);
@@ -205,7 +207,7 @@ pub(crate) fn reconstructions(encoded: &EncodedRun<'_>, features: &Features) -> 
         title: "Reconstructed features".to_owned(),
         caption: format!(
             "R²: one minus the squared error of the reconstructions over the variance, of {} rows. 1 is a perfect \
-             reconstruction, 0 what the mean alone would give; a constant column has none.{}",
+             reconstruction, 0 what the mean alone would give; constant columns have none.{}",
             thousands(count),
             left_out(features.len(), order.len())
         ),

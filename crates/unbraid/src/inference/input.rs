@@ -40,10 +40,8 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
     }
     // A table may have more columns than the run was trained on, in another order.
     if let Some(features) = run.features().filter(|_| entry.is_table()) {
-        if !spec.options.contains_key("columns") {
-            let columns = OptionValue::Text(registry::literal_columns(features.names()));
-            spec.options.insert("columns".to_owned(), columns);
-        }
+        let columns = || OptionValue::Text(registry::literal_columns(features.names()));
+        spec.options.entry("columns".to_owned()).or_insert_with(columns);
         if let Some(missing) = run.config().data.options.get("missing") {
             spec.options.entry("missing".to_owned()).or_insert_with(|| missing.clone());
         }

@@ -44,10 +44,11 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
         count => format!("{count}, no full grid"),
     };
     let _ = writeln!(text, "{:10} {grid}", "factors");
+    let width = factors(data).iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(16);
     for factor in factors(data) {
         let nuisance = if factor.latent { "" } else { " (not latent)" };
         let (name, size, kind) = (&factor.name, factor.size, factor.kind);
-        let line = format!("  {name:16} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
+        let line = format!("  {name:width$} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let _ = writeln!(text, "{:10} {}", "memory", megabytes(data.memory() as u64));

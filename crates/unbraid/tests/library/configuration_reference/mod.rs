@@ -176,9 +176,10 @@ impl Page {
         }
         if let Some(inner) = inner("Vec<") {
             let of = self.type_in_words(inner);
-            let several = match of.split_once(' ') {
-                Some(("a", rest)) => format!("{rest}s"),
-                _ => of,
+            let several = match of.strip_prefix("a ") {
+                Some(rest) if rest.starts_with("list ") => rest.replacen("list", "lists", 1),
+                Some(rest) => format!("{rest}s"),
+                None => of,
             };
             return format!("a list of {several}");
         }
