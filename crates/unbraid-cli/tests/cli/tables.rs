@@ -29,7 +29,7 @@ fn digits_are_trained_scored_and_edited() {
         &[
             "train", &digits, "--quiet", "--steps", "1500", "--out", "run", "--set",
             "model.architecture={ name = \"mlp\", encoder = [128], decoder = [128] }", "--set",
-            "evaluation.metrics=[\"mig\", \"dci\", \"explicitness\"]", "--set", "evaluation.chance=false",
+            "evaluation.metrics=[\"mig\", \"explicitness\"]", "--set", "evaluation.chance=false",
         ],
         &[],
     );
@@ -52,10 +52,12 @@ fn digits_are_trained_scored_and_edited() {
     }
     let kept = 1.0 - error / (61.0 * data.len() as f64);
     assert!(kept > 0.589, "{kept}");
-    // The digit is one of ten: a classifier that knows nothing is right in a tenth of the rows (the area under its curve is 0.5).
+    // The area under the curve of a linear classifier: 0.5 for codes that know nothing of the digit, 1 for those that tell it.
+    // Nobody told the network that there are digits, but they are what is different between the rows.
     let scores = run.scores().unwrap().unwrap();
-    assert!(scores.get("dci_informativeness_test").unwrap() > 0.5, "{:?}", scores.get("dci_informativeness_test"));
-    assert!(scores.get("explicitness").is_some() || scores.get("mig").is_some());
+    let explicitness = scores.get("explicitness").unwrap();
+    assert!(explicitness > 0.75 && explicitness <= 1.0, "{explicitness}");
+    assert!((0.0..=1.0).contains(&scores.get("mig").unwrap()));
 
     // The report draws features in place of images.
     let report = fs::read_to_string(bench.path("run/report.html")).unwrap();
