@@ -20,12 +20,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Train, score and use variational autoencoders that learn disentangled representations.
 #[derive(Debug, Parser)]
-#[command(
-    name = "unbraid",
-    version,
-    max_term_width = 80,
-    arg_required_else_help = true
-)]
+#[command(name = "unbraid", version, max_term_width = 80, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn sizes_keep_the_aspect_ratio() {
-        let picture = |height, width| Picture::new(ImageShape::new(height, width, 3), vec![0.5; height * width * 3]);
+        let picture =
+            |height, width| Picture::new(ImageShape::new(height, width, 3), vec![0.5; height * width * 3]);
         assert_eq!(picture(2, 4).with_longer_side(100).shape(), ImageShape::new(50, 100, 3));
         assert_eq!(picture(9, 3).with_longer_side(3).shape(), ImageShape::new(3, 1, 3));
         assert_eq!(picture(1, 300).with_longer_side(3).shape(), ImageShape::new(1, 3, 3));

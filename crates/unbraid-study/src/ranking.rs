@@ -102,7 +102,8 @@ impl Candidate {
             return Err(unbraid::Error::NotARun { path: path.to_owned(), found }.into());
         }
         let file = paths.config();
-        let text = read_text(&file, LONGEST_TEXT).map_err(unbraid::Error::io(&file, "read the configuration"))?;
+        let text =
+            read_text(&file, LONGEST_TEXT).map_err(unbraid::Error::io(&file, "read the configuration"))?;
         let config = Source::parse(&text, &file.display().to_string())?;
         let scores = Scores::read_numbers(&paths.scores())?;
         Ok(Self { paths, config, scores })
@@ -206,7 +207,10 @@ fn check_scored_data(candidates: &[Candidate]) -> Result {
 fn by_mean_rank(candidates: &[Candidate]) -> Result<Ranking> {
     check_scored_data(candidates)?;
     if let Some(unscored) = candidates.iter().find(|candidate| candidate.scores.is_none()) {
-        return Err(nothing(format!("{} has no scores.json (`unbraid evaluate` writes it)", unscored.name())));
+        return Err(nothing(format!(
+            "{} has no scores.json (`unbraid evaluate` writes it)",
+            unscored.name()
+        )));
     }
     let value = |candidate: &Candidate, key: &str| {
         candidate.scores.as_ref().and_then(|scores| scores.get(key)).filter(|value| value.is_finite())
@@ -228,7 +232,14 @@ fn by_mean_rank(candidates: &[Candidate]) -> Result<Ranking> {
         keys.join(", ")
     );
     let numbered = numbers.into_iter().map(|values| keys.iter().cloned().zip(values).collect());
-    Ok(sorted(Criterion::MeanRank, reason, candidates, ranks.into_iter().map(Some), numbered.collect(), false))
+    Ok(sorted(
+        Criterion::MeanRank,
+        reason,
+        candidates,
+        ranks.into_iter().map(Some),
+        numbered.collect(),
+        false,
+    ))
 }
 
 /// The mean over the columns of each row's rank, 1 for the highest; equal values share the mean of their ranks.
@@ -274,12 +285,12 @@ fn by_score(candidates: &[Candidate], key: &str) -> Result<Ranking> {
 }
 
 fn by_bound(candidates: &[Candidate]) -> Result<Ranking> {
-    let values =
-        candidates.iter().map(Candidate::held_out_elbo).collect::<Result<Vec<Option<f64>>>>()?;
+    let values = candidates.iter().map(Candidate::held_out_elbo).collect::<Result<Vec<Option<f64>>>>()?;
     if values.iter().flatten().count() == 0 {
         return Err(nothing("no run has held-out losses (training.validation = 0.1 logs them)".to_owned()));
     }
-    let held_out = |candidate: &Candidate| (candidate.config.data.clone(), candidate.config.training.validation);
+    let held_out =
+        |candidate: &Candidate| (candidate.config.data.clone(), candidate.config.training.validation);
     if let Some(other) = candidates.iter().find(|other| held_out(other) != held_out(&candidates[0])) {
         return Err(nothing(format!(
             "{} and {} were not validated on the same held-out data",
@@ -310,7 +321,10 @@ fn by_udr(candidates: &[Candidate]) -> Result<Ranking> {
             let first = models.first().map(|(_, about, _)| about);
             match RunCodes::read(&candidates[place].paths, limits.points, first) {
                 Ok(Some((about, codes))) => models.push((place, about, codes)),
-                Ok(None) => notes.push(format!("{}: no codes.npz (`unbraid evaluate` writes it)", candidates[place].name())),
+                Ok(None) => notes.push(format!(
+                    "{}: no codes.npz (`unbraid evaluate` writes it)",
+                    candidates[place].name()
+                )),
                 Err(note) => notes.push(note),
             }
         }
@@ -328,7 +342,8 @@ fn by_udr(candidates: &[Candidate]) -> Result<Ranking> {
         }
     }
     if values.iter().flatten().count() == 0 {
-        let why = notes.into_iter().next().unwrap_or_else(|| "no two runs differ in their seeds only".to_owned());
+        let why =
+            notes.into_iter().next().unwrap_or_else(|| "no two runs differ in their seeds only".to_owned());
         return Err(nothing(why));
     }
     let reason = "by UDR, since there are no factors to score: how much of its units a run shares with runs of other seeds and \

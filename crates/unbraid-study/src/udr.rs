@@ -105,7 +105,11 @@ pub(crate) struct RunCodes {
 
 impl RunCodes {
     /// Of the first points; `None` if the run has none. `Err` says why they cannot be compared with those of `first`.
-    pub(crate) fn read(run: &RunPaths, points: usize, first: Option<&About>) -> Result<Option<(About, Self)>, String> {
+    pub(crate) fn read(
+        run: &RunPaths,
+        points: usize,
+        first: Option<&About>,
+    ) -> Result<Option<(About, Self)>, String> {
         let file = run.codes();
         let Some(about) = read_about(&run.scores()).filter(|_| file.exists()) else {
             return Ok(None);

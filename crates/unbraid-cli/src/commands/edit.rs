@@ -131,12 +131,8 @@ fn edit_row(args: &EditArgs, run: &Run, features: &Features, assignments: &[Assi
     let index = args.index.unwrap_or(0);
     let mut original = vec![0.0; features.len()];
     data.write_row(index, input::noise().at(0).lane(index as u64), &mut original)?;
-    let mut codes = run.latents_of(&run.encode_data(
-        data.as_ref(),
-        &[index],
-        input::noise(),
-        &args.model.progress(),
-    )?);
+    let mut codes =
+        run.latents_of(&run.encode_data(data.as_ref(), &[index], input::noise(), &args.model.progress())?);
     let plain = run.decode_rows(&codes)?;
     assign(run, &mut codes, assignments)?;
     let edited = run.decode_rows(&codes)?;

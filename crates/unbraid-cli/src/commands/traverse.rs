@@ -114,10 +114,8 @@ pub(crate) fn run(args: &TraverseArgs) -> Outcome {
             }
             for class in 0..run.categorical_units()[categorical] {
                 let held = run.layout().in_class(&start.codes, categorical, class);
-                strips.push(Strip {
-                    label: format!("class {class}"),
-                    ..strip(run, args, &held.row(0), unit)
-                });
+                strips
+                    .push(Strip { label: format!("class {class}"), ..strip(run, args, &held.row(0), unit) });
             }
         } else {
             for (unit, divergence) in units(run, args, &asked)? {

@@ -15,8 +15,18 @@ fn runs_are_ranked_by_what_they_share() {
     let bench = Bench::new();
     let scored = ["--set", "evaluation.after_training=true", "--set", "evaluation.chance=false"];
     for (run, seed) in [("a", "1"), ("b", "2")] {
-        let more = ["--steps", "20", "--seed", seed, "--set", "evaluation.metrics=[\"mig\", \"sap\"]", "--set",
-            "training.validation=0.25", "--set", "training.validate_every=7"];
+        let more = [
+            "--steps",
+            "20",
+            "--seed",
+            seed,
+            "--set",
+            "evaluation.metrics=[\"mig\", \"sap\"]",
+            "--set",
+            "training.validation=0.25",
+            "--set",
+            "training.validate_every=7",
+        ];
         bench.train(run, &[&more[..], &scored[..]].concat()).assert().success();
     }
     let number = |run: &str, key: &str| {
@@ -26,7 +36,10 @@ fn runs_are_ranked_by_what_they_share() {
     };
     let expected = |key: &str| if number("a", key) >= number("b", key) { ["a", "b"] } else { ["b", "a"] };
     let (header, runs) = order(&bench.expect_output(&["best", "a", "b", "--by", "mig"]));
-    assert_eq!((header.as_str(), runs.as_slice()), ("place,run,mig", &expected("mig").map(str::to_owned)[..]));
+    assert_eq!(
+        (header.as_str(), runs.as_slice()),
+        ("place,run,mig", &expected("mig").map(str::to_owned)[..])
+    );
     let json: serde_json::Value =
         serde_json::from_str(&bench.expect_output(&["best", "a", "b", "--format", "json"])).unwrap();
     assert_eq!(json["criterion"], "rank");
@@ -58,6 +71,9 @@ fn runs_are_ranked_by_what_they_share() {
     );
     bench.refuse(&["best", "a", "none"], "error: none: not a run: no such directory");
     let error = bench.unbraid(&["best", "a", "b", "--by", "beauty"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&error.stderr).contains("unknown score `beauty`, expected rank, udr, elbo or a key"));
+    assert!(
+        String::from_utf8_lossy(&error.stderr)
+            .contains("unknown score `beauty`, expected rank, udr, elbo or a key")
+    );
     assert_eq!(error.status.code(), Some(2));
 }

@@ -17,7 +17,8 @@ fn trained() -> (Bench, Run) {
 fn an_edit_at_full_resolution_is_the_original_plus_the_change() {
     let (bench, run) = trained();
     // Wider than high, and in colour: the run sees its grey centre.
-    let picture = RgbImage::from_fn(160, 128, |x, y| Rgb([(x % 251) as u8, (y % 241) as u8, ((x * y) % 239) as u8]));
+    let picture =
+        RgbImage::from_fn(160, 128, |x, y| Rgb([(x % 251) as u8, (y % 241) as u8, ((x * y) % 239) as u8]));
     picture.save(bench.path("a.png")).unwrap();
     let none = [Assignment::Change { unit: 1, by: 0.0 }];
     let unchanged = run.edit_picture(bench.path("a.png"), &none).unwrap();

@@ -58,7 +58,9 @@ fn every_command_of_the_guide_works() {
     let photos = directory.path().join("photos");
     fs::create_dir(&photos).unwrap();
     (0..36).for_each(|number| photograph(number, &photos));
-    let row = |number: u32| format!("{number},{},{},{}\n", number % 7, number * number % 11, ["a", "b"][number as usize % 2]);
+    let row = |number: u32| {
+        format!("{number},{},{},{}\n", number % 7, number * number % 11, ["a", "b"][number as usize % 2])
+    };
     let table: String = (0..100).map(row).collect();
     fs::write(directory.path().join("table.csv"), format!("id,x1,x2,kind\n{table}")).unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_unbraid")).parent().unwrap();

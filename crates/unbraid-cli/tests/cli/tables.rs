@@ -27,9 +27,19 @@ fn digits_are_trained_scored_and_edited() {
     let digits = digits().display().to_string();
     bench.succeed(
         &[
-            "train", &digits, "--quiet", "--steps", "1500", "--out", "run", "--set",
-            "model.architecture={ name = \"mlp\", encoder = [128], decoder = [128] }", "--set",
-            "evaluation.metrics=[\"mig\", \"explicitness\"]", "--set", "evaluation.chance=false",
+            "train",
+            &digits,
+            "--quiet",
+            "--steps",
+            "1500",
+            "--out",
+            "run",
+            "--set",
+            "model.architecture={ name = \"mlp\", encoder = [128], decoder = [128] }",
+            "--set",
+            "evaluation.metrics=[\"mig\", \"explicitness\"]",
+            "--set",
+            "evaluation.chance=false",
         ],
         &[],
     );
@@ -61,10 +71,18 @@ fn digits_are_trained_scored_and_edited() {
 
     // The report draws features in place of images.
     let report = fs::read_to_string(bench.path("run/report.html")).unwrap();
-    for part in ["1,797 rows of 64 columns", "features against each unit", "Reconstructed features", ">Features<", "pixel_2_4"] {
+    for part in [
+        "1,797 rows of 64 columns",
+        "features against each unit",
+        "Reconstructed features",
+        ">Features<",
+        "pixel_2_4",
+    ] {
         assert!(report.contains(part), "{part}");
     }
-    for figure in ["traversals.svg", "features-by-units.svg", "reconstructed-features.svg", "sampled-features.svg"] {
+    for figure in
+        ["traversals.svg", "features-by-units.svg", "reconstructed-features.svg", "sampled-features.svg"]
+    {
         assert!(bench.path("run/figures").join(figure).is_file(), "{figure}");
     }
     assert!(!bench.path("run/figures/traversals-image.png").exists());
@@ -84,7 +102,8 @@ fn digits_are_trained_scored_and_edited() {
     assert_eq!(cells(&fs::read_to_string(bench.path("samples.csv")).unwrap()).1.len(), 5);
 
     // An edited row: what is set to what it was stays, a change changes.
-    let (header, same) = cells(&bench.expect_output(&["edit", "run", "--index", "3", "--set", "0=+0", "--quiet"]));
+    let (header, same) =
+        cells(&bench.expect_output(&["edit", "run", "--index", "3", "--set", "0=+0", "--quiet"]));
     assert_eq!(header, ["column", "original", "reconstruction", "edited", "change"]);
     assert_eq!(same.len(), 64);
     assert!(same.iter().all(|row| row[4] == 0.0 && row[2] == row[3]));
@@ -95,7 +114,17 @@ fn digits_are_trained_scored_and_edited() {
     bench.succeed(&["traverse", "run", "--unit", "0", "--quiet", "-o", "t.svg"], &[]);
     assert!(fs::read_to_string(bench.path("t.svg")).unwrap().contains("pixel_"));
     let measured = bench.expect_output(&[
-        "measure", "run", "--images", "50", "--likelihood-images", "5", "--samples", "5", "--quiet", "--format", "json",
+        "measure",
+        "run",
+        "--images",
+        "50",
+        "--likelihood-images",
+        "5",
+        "--samples",
+        "5",
+        "--quiet",
+        "--format",
+        "json",
     ]);
     let measured: serde_json::Value = serde_json::from_str(&measured).unwrap();
     // Of standardised values: with everything lost it would be the variance, 61 / 64.
@@ -105,8 +134,14 @@ fn digits_are_trained_scored_and_edited() {
 
     // What is made of pictures says what to do instead.
     for (arguments, hint) in [
-        (vec!["reconstruct", "run", "-o", "a.png"], "`unbraid encode`, then `unbraid decode`, give reconstructions as a table"),
-        (vec!["infer", "run", "--unit", "0", "-o", "a.png"], "`unbraid encode` writes what the units say of every row"),
+        (
+            vec!["reconstruct", "run", "-o", "a.png"],
+            "`unbraid encode`, then `unbraid decode`, give reconstructions as a table",
+        ),
+        (
+            vec!["infer", "run", "--unit", "0", "-o", "a.png"],
+            "`unbraid encode` writes what the units say of every row",
+        ),
         (vec!["sample", "run", "-o", "a.png"], "a name that ends in .csv or .npz takes its rows"),
         (vec!["edit", "run", "--image", "a.png", "--set", "0=1"], "--index N takes a row of the table"),
     ] {
@@ -136,12 +171,33 @@ fn columns_are_chosen_standardised_and_found_again() {
     fs::write(bench.path("table.csv"), &table).unwrap();
     fs::write(bench.path("other.csv"), other).unwrap();
     let small = [
-        "train", "table.csv", "--columns", "x*", "--factors", "kind", "--steps", "30", "--batch-size", "8", "--quiet",
-        "--set", "training.log_every=5", "--set", "training.checkpoint_every=10", "--set",
-        "evaluation.after_training=false", "--no-report",
+        "train",
+        "table.csv",
+        "--columns",
+        "x*",
+        "--factors",
+        "kind",
+        "--steps",
+        "30",
+        "--batch-size",
+        "8",
+        "--quiet",
+        "--set",
+        "training.log_every=5",
+        "--set",
+        "training.checkpoint_every=10",
+        "--set",
+        "evaluation.after_training=false",
+        "--no-report",
     ];
     let config = bench.expect_output(&[&small[..], &["--print-config"]].concat());
-    for line in ["name = \"table\"", "columns = \"x*\"", "factors = \"kind\"", "name = \"mlp\"", "scale = \"learned\""] {
+    for line in [
+        "name = \"table\"",
+        "columns = \"x*\"",
+        "factors = \"kind\"",
+        "name = \"mlp\"",
+        "scale = \"learned\"",
+    ] {
         assert!(config.contains(line), "{line} {config}");
     }
     bench.succeed(&[&small[..], &["--out", "run"]].concat(), &[]);
@@ -171,7 +227,8 @@ fn columns_are_chosen_standardised_and_found_again() {
     assert!(last("half") == last("run"), "resumed to the bit");
 
     // A damaged file is refused by its name.
-    fs::write(bench.path("run/features.json"), "[{\"name\": \"x1\", \"mean\": 0, \"deviation\": 0}]").unwrap();
+    fs::write(bench.path("run/features.json"), "[{\"name\": \"x1\", \"mean\": 0, \"deviation\": 0}]")
+        .unwrap();
     bench.refuse(
         &["encode", "run", "--quiet"],
         "error: run/features.json: expected a list of columns with `name`, `mean` and `deviation`, a number above 0: a \

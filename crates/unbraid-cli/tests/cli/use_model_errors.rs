@@ -72,7 +72,10 @@ fn wrong_images_units_and_outputs_are_refused() {
             traverse(&["--corrupt", "invert", "-o", "o.png"]),
             "--corrupt: found no image to corrupt, expected --image, --index or --factors",
         ),
-        (traverse(&["-o", "o.jpg"]), "o.jpg: expected a name that ends in .png, in .gif for an animation, or in .svg for a run on a table"),
+        (
+            traverse(&["-o", "o.jpg"]),
+            "o.jpg: expected a name that ends in .png, in .gif for an animation, or in .svg for a run on a table",
+        ),
         (traverse(&["-o", "there.png"]), "there.png: the file exists\nhint: --overwrite replaces it"),
         (traverse(&["-o", "no/o.png"]), "no/o.png: its directory does not exist"),
         (traverse(&["-o", "a.png/o.png"]), "a.png/o.png: its directory does not exist"),

@@ -61,7 +61,8 @@ fn missing_values_are_refused_skipped_or_filled() {
         refusal("table", &path),
         "row 3, column `x2`: found nothing, expected a number; missing = \"skip\" leaves such rows out, \"mean\" fills them"
     );
-    let with = |missing: &str| open(&DataSpec::named("table").with_path(&path).with("missing", missing)).unwrap();
+    let with =
+        |missing: &str| open(&DataSpec::named("table").with_path(&path).with("missing", missing)).unwrap();
     let skipped = with("skip");
     assert_eq!(rows(skipped.as_ref()), [[0.5, 1000.0, 30.0], [-1.0, 2.0, 40.0]]);
     assert_eq!(skipped.image_name(1), Some("row 2"));
@@ -108,11 +109,17 @@ fn other_separators_and_no_header() {
         let (_directory, path) = written(name, text.as_bytes());
         let data = open_path("table", &path).unwrap();
         // A column without a name is an index that a program wrote.
-        assert_eq!((data.columns().unwrap(), row(data.as_ref(), 0)), (&["a", "b"].map(str::to_owned)[..], vec![1.0, 2.0]));
+        assert_eq!(
+            (data.columns().unwrap(), row(data.as_ref(), 0)),
+            (&["a", "b"].map(str::to_owned)[..], vec![1.0, 2.0])
+        );
     }
     let (_directory, path) = written("a.csv", b"1,2\n3,4\n");
     let data = open(&DataSpec::named("table").with_path(&path).with("header", false)).unwrap();
-    assert_eq!((data.columns().unwrap().join(" "), rows(data.as_ref())), ("x0 x1".to_owned(), vec![vec![1.0, 2.0], vec![3.0, 4.0]]));
+    assert_eq!(
+        (data.columns().unwrap().join(" "), rows(data.as_ref())),
+        ("x0 x1".to_owned(), vec![vec![1.0, 2.0], vec![3.0, 4.0]])
+    );
 }
 
 #[test]

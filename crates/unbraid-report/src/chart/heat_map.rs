@@ -64,12 +64,7 @@ fn signed(
 ///
 /// # Panics
 /// If there are not as many names as rows and columns.
-pub(crate) fn changes(
-    title: &str,
-    matrix: &ArrayRef<f64, Ix2>,
-    rows: &[String],
-    columns: &[String],
-) -> Svg {
+pub(crate) fn changes(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: &[String]) -> Svg {
     let (_, largest) = extent(matrix.iter().map(|value| value.abs()));
     let largest = if largest > 0.0 { largest } else { 1.0 };
     signed(title, matrix, rows, columns, |value| diverging(value / largest))

@@ -129,7 +129,8 @@ impl ImageOutput {
             let compute = |error| ContentError::Compute(Error::from(error));
             progress.start("decoding", latents.nrows() as u64);
             if let Some(features) = run.features() {
-                let out = npz.array("vectors", ElementType::little('f', 8), &[latents.nrows(), features.len()])?;
+                let out =
+                    npz.array("vectors", ElementType::little('f', 8), &[latents.nrows(), features.len()])?;
                 for batch in latents.axis_chunks_iter(Axis(0), BATCH) {
                     let rows = run.decode_rows(&batch).map_err(compute)?;
                     let bytes: Vec<u8> = rows.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -168,7 +169,8 @@ impl ImageOutput {
             let mut table = csv::Writer::from_writer(file);
             table.write_record(&names).map_err(io::Error::from)?;
             for batch in latents.axis_chunks_iter(Axis(0), BATCH) {
-                let rows = run.decode_rows(&batch).map_err(|error| ContentError::Compute(Error::from(error)))?;
+                let rows =
+                    run.decode_rows(&batch).map_err(|error| ContentError::Compute(Error::from(error)))?;
                 for row in rows.rows() {
                     table.write_record(row.iter().map(f64::to_string)).map_err(io::Error::from)?;
                 }

@@ -135,7 +135,8 @@ impl PictureFile {
     /// If rows have another number of columns than there are features.
     pub fn draw_features(&self, features: &Features, traversals: &[FeatureTraversal], title: &str) -> Result {
         if self.kind != Kind::Charts {
-            return Err(self.expected("a name that ends in .svg: the run is on a table, and what it draws are charts"));
+            return Err(self
+                .expected("a name that ends in .svg: the run is on a table, and what it draws are charts"));
         }
         let chart = |traversal: &FeatureTraversal| {
             let FeatureTraversal { label, horizontal, values, rows } = traversal;

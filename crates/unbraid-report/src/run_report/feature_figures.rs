@@ -35,7 +35,8 @@ const ROWS: usize = 5000;
 /// # Errors
 /// If rows cannot be read, or the file cannot be written.
 pub fn write_table_charts(data: &dyn DataSet, path: &Path, existing: Existing) -> Result {
-    let names: Vec<String> = data.columns().unwrap_or_default().iter().take(MOST_TABLE_CHARTS).cloned().collect();
+    let names: Vec<String> =
+        data.columns().unwrap_or_default().iter().take(MOST_TABLE_CHARTS).cloned().collect();
     let mut indices: Vec<usize> = vec![0; ROWS];
     if data.len() <= ROWS {
         indices = (0..data.len()).collect();
@@ -71,7 +72,11 @@ pub(crate) fn traversal_chart(
         .into_iter()
         .map(|column| Series {
             name: names[column].to_owned(),
-            points: values.iter().zip(rows.column(column)).map(|(&at, &value)| (at, f64::from(value))).collect(),
+            points: values
+                .iter()
+                .zip(rows.column(column))
+                .map(|(&at, &value)| (at, f64::from(value)))
+                .collect(),
         })
         .collect();
     lines::draw_whole(title, horizontal, &series)
@@ -153,7 +158,8 @@ pub(crate) fn changes(encoded: &EncodedRun<'_>, features: &Features) -> Result<O
             change[[column, place]] = f64::from(rows[[1, column]] - rows[[0, column]]);
         }
     }
-    let largest = |column: usize| change.row(column).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let largest =
+        |column: usize| change.row(column).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let order = first_by(features.len(), largest);
     let names: Vec<&str> = features.names().collect();
     let rows: Vec<String> = order.iter().map(|&column| names[column].to_owned()).collect();
@@ -197,7 +203,8 @@ pub(crate) fn reconstructions(encoded: &EncodedRun<'_>, features: &Features) -> 
         .map(|column| share_kept(&originals.column(column).to_vec(), &decoded.column(column).to_vec()))
         .collect();
     // A constant column has no variance to keep.
-    let mut order = first_by(features.len(), |column| if kept[column].is_nan() { f64::MIN } else { kept[column] });
+    let mut order =
+        first_by(features.len(), |column| if kept[column].is_nan() { f64::MIN } else { kept[column] });
     order.retain(|&column| !kept[column].is_nan());
     let names: Vec<&str> = features.names().collect();
     let rows: Vec<String> = order.iter().map(|&column| names[column].to_owned()).collect();

@@ -75,7 +75,11 @@ pub(crate) fn write(content: &Content<'_>) -> Result<String> {
             score_tables::factors(content.encoded, content.scores) + &all(&figures.factors)?,
         ),
         section("categories", "Categorical units", category_tables::write(content.encoded)),
-        section("images", if run.features().is_some() { "Features" } else { "Images" }, all(&figures.images)?),
+        section(
+            "images",
+            if run.features().is_some() { "Features" } else { "Images" },
+            all(&figures.images)?,
+        ),
         section("training", "Training", all(&figures.training)?),
         section("latents", "Latent space", all(&figures.latents)?),
         section("configuration", "Configuration", configuration(content)),

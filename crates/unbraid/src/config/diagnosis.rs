@@ -11,9 +11,8 @@ use toml::{Table, Value};
 pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
     let message = with_suggestion(error.message());
     let Some(place) = place_of(error) else {
-        return deeper_key(merged, error).map_or(message, |(word, key)| {
-            format!("unknown key `{word}`\nhint: did you mean `{key}`?")
-        });
+        return deeper_key(merged, error)
+            .map_or(message, |(word, key)| format!("unknown key `{word}`\nhint: did you mean `{key}`?"));
     };
     let Some(table) = table_at(merged, &place) else { return format!("{place}: {message}") };
     // The unknown or missing key or word, if the error is about one.

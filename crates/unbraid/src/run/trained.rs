@@ -282,7 +282,9 @@ impl Run {
         let (rows, values) = (latents.nrows(), self.image_shape().values());
         self.check_latents(latents)?;
         let images = self.inference.decode(latents);
-        Ok(images.into_shape_with_order((rows, values)).expect("an image has as many values as its shape says"))
+        Ok(images
+            .into_shape_with_order((rows, values))
+            .expect("an image has as many values as its shape says"))
     }
 
     fn check_latents(&self, latents: &ArrayRef<f32, Ix2>) -> Result {

@@ -30,10 +30,10 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs) -> Outcome {
-    let ends_in = |wanted: &str| args.output.extension().is_some_and(|found| found.eq_ignore_ascii_case(wanted));
-    let expected = |ending: &str| {
-        usage(format!("{}: expected a name that ends in {ending}", args.output.display()))
-    };
+    let ends_in =
+        |wanted: &str| args.output.extension().is_some_and(|found| found.eq_ignore_ascii_case(wanted));
+    let expected =
+        |ending: &str| usage(format!("{}: expected a name that ends in {ending}", args.output.display()));
     if !(ends_in("png") || ends_in("svg")) {
         return Err(expected(".png, or in .svg for a table"));
     }

@@ -81,8 +81,12 @@ impl Cells {
                 ((0..names.len()).filter(other).collect(), false)
             }
         };
-        let feature =
-            |place: usize| FeatureColumn { name: names[place].clone(), place, is_wanted, values: Some(Vec::new()) };
+        let feature = |place: usize| FeatureColumn {
+            name: names[place].clone(),
+            place,
+            is_wanted,
+            values: Some(Vec::new()),
+        };
         let label = |place: usize| LabelColumn { name: names[place].clone(), place, values: Vec::new() };
         Ok(Self {
             path: path.to_owned(),
@@ -149,7 +153,8 @@ impl Cells {
         if columns.is_empty() {
             return refuse("table".to_owned(), "no column of numbers", "at least one");
         }
-        if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().all(|value| value.is_nan())) {
+        if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().all(|value| value.is_nan()))
+        {
             return refuse(format!("column `{name}`"), "no number at all", "numbers, or a column less");
         }
         let no_label = |row: usize| labels.iter().find(|column| column.values[row].is_empty());
@@ -181,7 +186,8 @@ impl Cells {
             let mean: f64 = known.map(|value| value / count).sum();
             values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = mean);
         }
-        let values = kept.iter().flat_map(|&row| columns.iter().map(move |(_, values)| values[row])).collect();
+        let values =
+            kept.iter().flat_map(|&row| columns.iter().map(move |(_, values)| values[row])).collect();
         let labels = labels.into_iter().map(|LabelColumn { name, values, .. }| {
             (name, kept.iter().map(|&row| values[row].clone()).collect())
         });

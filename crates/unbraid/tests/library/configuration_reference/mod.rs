@@ -78,7 +78,8 @@ impl Page {
              short form: `model.likelihood = \"bernoulli\"` is `{ name = \"bernoulli\" }`. Unknown keys are refused.\n",
         );
         for (name, heading) in TABLES {
-            let shown = if heading.contains(['[', '.']) { format!("`{heading}`") } else { heading.to_owned() };
+            let shown =
+                if heading.contains(['[', '.']) { format!("`{heading}`") } else { heading.to_owned() };
             let _ = writeln!(page, "\n## {shown}\n");
             match name {
                 "DataSpec" => data(&mut page),
@@ -188,7 +189,10 @@ impl Page {
             "f64" => return "a number".to_owned(),
             "bool" => return "true or false".to_owned(),
             "String" => return "a text".to_owned(),
-            "Terms" => return "a list of names or of tables with `name`, `weight` and keys: [Terms](#terms)".to_owned(),
+            "Terms" => {
+                return "a list of names or of tables with `name`, `weight` and keys: [Terms](#terms)"
+                    .to_owned();
+            }
             "ValidationConfig" => return "a fraction such as 0.1, or the word `test`".to_owned(),
             _ => {}
         }
@@ -249,7 +253,8 @@ fn fields_of(value: &dyn Debug) -> BTreeMap<String, String> {
 /// A value of Rust as TOML has it: `Some(3)`, `Conv`, `Fixed(1.0)`, `Kernel::Imq`.
 fn in_toml(value: &str) -> String {
     let value = value.trim().trim_end_matches(')');
-    let value = ["Some(", "Fixed(", "Constant("].iter().fold(value, |value, prefix| value.trim_start_matches(prefix));
+    let value =
+        ["Some(", "Fixed(", "Constant("].iter().fold(value, |value, prefix| value.trim_start_matches(prefix));
     if value == "None" {
         return "none".to_owned();
     }
@@ -257,7 +262,11 @@ fn in_toml(value: &str) -> String {
     if word.starts_with(|letter: char| letter.is_ascii_uppercase()) {
         let name: String = word.chars().take_while(|letter| letter.is_alphanumeric()).collect();
         // A struct has a section of its own.
-        return if name.ends_with("Config") { "its own defaults".to_owned() } else { format!("`\"{}\"`", kebab(&name)) };
+        return if name.ends_with("Config") {
+            "its own defaults".to_owned()
+        } else {
+            format!("`\"{}\"`", kebab(&name))
+        };
     }
     format!("`{value}`")
 }
@@ -268,7 +277,8 @@ fn words(doc: &str) -> String {
     let sentences = plain.split_inclusive(". ").filter(|sentence| {
         let sentence = sentence.to_lowercase();
         // Of interest to who reads the code alone.
-        !sentence.contains("left out of a written configuration") && !sentence.contains("keep their fingerprints")
+        !sentence.contains("left out of a written configuration")
+            && !sentence.contains("keep their fingerprints")
     });
     let text: String = sentences.collect();
     let text = text.split("; `").next().filter(|_| text.contains("has one file for each")).unwrap_or(&text);
@@ -317,7 +327,8 @@ fn metrics(page: &mut String) {
     let metrics = unbraid::metrics::registry::shared();
     for metric in metrics.iter() {
         for option in metrics.options(&metric.name).unwrap() {
-            let default = if option.default.is_null() { "none".to_owned() } else { format!("`{}`", option.default) };
+            let default =
+                if option.default.is_null() { "none".to_owned() } else { format!("`{}`", option.default) };
             let _ = writeln!(
                 page,
                 "| `{}.{}` | {} | {default} | {} |",

@@ -139,7 +139,10 @@ fn fields(lines: &[&str]) -> Vec<Field> {
     let mut fields = Vec::new();
     for line in lines {
         let code = line.trim().strip_prefix("pub ").unwrap_or(line.trim());
-        match code.split_once(": ").filter(|_| code.ends_with(',') && !above.in_serde && !code.starts_with('/')) {
+        match code
+            .split_once(": ")
+            .filter(|_| code.ends_with(',') && !above.in_serde && !code.starts_with('/'))
+        {
             Some((name, of_type)) => {
                 let (doc, serde, _) = above.take();
                 let of_type = of_type.trim_end_matches(',').to_owned();
