@@ -90,6 +90,9 @@ impl Page {
                 metrics(&mut page);
             }
         }
+        while page.contains("\n\n\n") {
+            page = page.replace("\n\n\n", "\n\n");
+        }
         page
     }
 
@@ -230,7 +233,7 @@ impl Page {
 /// The fields of a value, as `Debug` writes them.
 fn fields_of(value: &dyn Debug) -> BTreeMap<String, String> {
     let text = format!("{value:?}");
-    let inside = text.split_once(" { ").map_or("", |(_, rest)| rest.trim_end_matches(" }"));
+    let inside = text.split_once(" { ").map_or("", |(_, rest)| rest.strip_suffix(" }").unwrap_or(rest));
     let mut fields = BTreeMap::new();
     let (mut depth, mut start) = (0_i32, 0);
     let ends = inside.char_indices().chain([(inside.len(), ',')]);
@@ -281,8 +284,10 @@ fn words(doc: &str) -> String {
             && !sentence.contains("keep their fingerprints")
     });
     let text: String = sentences.collect();
-    let text = text.split("; `").next().filter(|_| text.contains("has one file for each")).unwrap_or(&text);
-    text.trim().to_owned()
+    match text.split_once("; `").filter(|_| text.contains("has one file for each")) {
+        Some((before, _)) => format!("{before}."),
+        None => text.trim().to_owned(),
+    }
 }
 
 fn schedule(page: &mut String) {

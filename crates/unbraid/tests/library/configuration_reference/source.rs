@@ -56,7 +56,7 @@ impl Source {
                 let path = entry.unwrap().path();
                 if path.extension().is_some_and(|ending| ending == "rs") {
                     let text = std::fs::read_to_string(&path).unwrap();
-                    source.add(text.split("#[cfg(test)]\nmod tests").next().unwrap());
+                    source.add(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
                 }
             }
         }
