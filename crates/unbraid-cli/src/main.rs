@@ -20,13 +20,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Train, score and use variational autoencoders that learn disentangled representations.
 #[derive(Debug, Parser)]
-#[command(
-    name = "unbraid",
-    version,
-    max_term_width = 80,
-    disable_help_subcommand = true,
-    arg_required_else_help = true
-)]
+#[command(name = "unbraid", version, max_term_width = 80, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -49,6 +43,8 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Compare runs: settings, scores, loss curves, traversals
     Compare(commands::compare::CompareArgs),
+    /// Say which of some runs, or of a study's, is the best, and why
+    Best(commands::best::BestArgs),
     /// Encode images to a table of codes
     Encode(commands::encode::EncodeArgs),
     /// Decode codes to images
@@ -70,6 +66,9 @@ enum Command {
     /// List, describe, show and convert data sets
     #[command(subcommand, arg_required_else_help = true)]
     Data(commands::data::DataCommand),
+    /// Describe every key of a configuration
+    #[command(subcommand, arg_required_else_help = true)]
+    Config(commands::config::ConfigCommand),
     /// Say how large the cache of decoded images is, or empty it
     #[command(subcommand, arg_required_else_help = true)]
     Cache(commands::cache::CacheCommand),
@@ -115,6 +114,7 @@ fn run(command: Command) -> Outcome {
         Command::Measure(args) => commands::measure::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Best(args) => commands::best::run(&args),
         Command::Encode(args) => commands::encode::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
         Command::Sample(args) => commands::sample::run(&args),
@@ -125,6 +125,7 @@ fn run(command: Command) -> Outcome {
         Command::Edit(args) => commands::edit::run(&args),
         Command::Interpolate(args) => commands::interpolate::run(&args),
         Command::Data(command) => commands::data::run(command),
+        Command::Config(command) => commands::config::run(&command),
         Command::Cache(command) => commands::cache::run(command),
         Command::Study(command) => commands::study::run(command),
         Command::Presets(args) => commands::presets::run(&args),

@@ -4,7 +4,8 @@
 //! published dSprites file: `imgs` (n, 64, 64), zeros and ones, and `latents_classes`. For the full grid, `latents_classes` has six columns, colour first, and there is
 //! `latents_values` as well; for a reduced grid it has five columns, like the published subsets. Every other data set
 //! becomes `images` (n, height, width, channels), `factors`, `factor_names` and
-//! `factor_kinds`, which the data set `npz` reads.
+//! `factor_kinds`, which the data set `npz` reads. A table becomes `vectors` (n, d) and `columns` in place of `images`, which
+//! the data set `table` reads.
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
@@ -64,6 +65,11 @@ pub fn write_npz<W: Write + Seek>(
         return npz.finish().map_err(unwritable);
     }
     let axes = [data.len(), shape.height, shape.width, shape.channels];
+    if let Some(columns) = data.columns() {
+        write_vectors(data, columns, seed, &mut npz, progress)?;
+        write_factors(data, &mut npz)?;
+        return npz.finish().map_err(unwritable);
+    }
     match pixels {
         PixelType::Bytes => {
             let mut outside = None;
@@ -86,15 +92,41 @@ pub fn write_npz<W: Write + Seek>(
             })?;
         }
     }
-    if let Some(space) = data.factors() {
-        let values = rows(data).flatten().map(i64::from);
-        npz.integers("factors", &[data.len(), space.len()], values).map_err(unwritable)?;
-        let names: Vec<String> = space.factors().iter().map(|factor| factor.name.clone()).collect();
-        npz.strings("factor_names", &names).map_err(unwritable)?;
-        let kinds: Vec<String> = space.factors().iter().map(|factor| factor.kind.to_string()).collect();
-        npz.strings("factor_kinds", &kinds).map_err(unwritable)?;
-    }
+    write_factors(data, &mut npz)?;
     npz.finish().map_err(unwritable)
+}
+
+/// The rows of a table in double precision, and the names of its columns.
+fn write_vectors<W: Write + Seek>(
+    data: &dyn DataSet,
+    columns: &[String],
+    seed: u64,
+    npz: &mut NpzWriter<W>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let noise = Stream::new(seed, "convert").at(0);
+    progress.start("Writing rows", data.len() as u64);
+    let mut row = vec![0.0; columns.len()];
+    let doubles = ElementType::little('f', 8);
+    let out = npz.array("vectors", doubles, &[data.len(), columns.len()]).map_err(unwritable)?;
+    for index in 0..data.len() {
+        data.write_row(index, noise.lane(index as u64), &mut row)?;
+        let bytes: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
+        out.write_all(&bytes).map_err(unwritable)?;
+        progress.advance(1);
+    }
+    progress.finish();
+    npz.strings("columns", columns).map_err(unwritable)
+}
+
+fn write_factors<W: Write + Seek>(data: &dyn DataSet, npz: &mut NpzWriter<W>) -> Result<()> {
+    let Some(space) = data.factors() else { return Ok(()) };
+    let values = rows(data).flatten().map(i64::from);
+    npz.integers("factors", &[data.len(), space.len()], values).map_err(unwritable)?;
+    let names: Vec<String> = space.factors().iter().map(|factor| factor.name.clone()).collect();
+    npz.strings("factor_names", &names).map_err(unwritable)?;
+    let kinds: Vec<String> = space.factors().iter().map(|factor| factor.kind.to_string()).collect();
+    npz.strings("factor_kinds", &kinds).map_err(unwritable)
 }
 
 fn unwritable(source: io::Error) -> DataError {

@@ -106,6 +106,26 @@ pub trait DataSet: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The names of the columns, if this is a table of vectors rather than of images. A vector is an image of one row, with
+    /// one grey pixel for each column, whose values are not limited to \[0, 1\].
+    fn columns(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// As [`DataSet::write_image`], in double precision: the values of a table may be large compared with their spread.
+    ///
+    /// # Errors
+    /// As [`DataSet::write_image`].
+    ///
+    /// # Panics
+    /// As [`DataSet::write_image`].
+    fn write_row(&self, index: usize, noise: Lane, values: &mut [f64]) -> Result<()> {
+        let mut pixels = vec![0.0; values.len()];
+        self.write_image(index, noise, &mut pixels)?;
+        values.iter_mut().zip(pixels).for_each(|(value, pixel)| *value = f64::from(pixel));
+        Ok(())
+    }
+
     /// Writes the images `indices` to `pixels`, one after the other. Image `i` of the batch draws from lane `i` of `noise`.
     ///
     /// # Errors

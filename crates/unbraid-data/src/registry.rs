@@ -12,6 +12,7 @@ use crate::readers::folder::{
     ATTRIBUTES, CHANNELS, CROP, LABELS, MASK, MISSING, MODELS, PARTITION, SIZE, SKIP_BROKEN,
 };
 use crate::readers::mnist::FIT;
+use crate::readers::table::{self, ARRAY, COLUMNS, FACTORS, HEADER};
 use crate::request::Request;
 use crate::spec::DataSpec;
 use crate::split;
@@ -44,6 +45,11 @@ impl Entry {
     /// Whether this is a folder of pictures of any size, which are resized as the options say.
     pub fn is_folder_of_pictures(&self) -> bool {
         ["size", "channels"].iter().all(|wanted| self.options.iter().any(|(name, _)| name == wanted))
+    }
+
+    /// Whether this is a table of vectors, whose columns the options choose.
+    pub fn is_table(&self) -> bool {
+        self.options.contains(&COLUMNS)
     }
 
     /// The options of [`SPLIT_OPTIONS`] that the data set takes, each with one line of help.
@@ -198,6 +204,15 @@ pub static ENTRIES: &[Entry] = &[
         open: readers::arrays::open,
     },
     Entry {
+        name: "table",
+        summary: "your own vectors: a CSV, Parquet, .npy or .npz of numbers",
+        path: Some("the .csv, .tsv, .parquet, .npy or .npz file"),
+        options: &[COLUMNS, FACTORS, table::MISSING, ARRAY, HEADER, CATEGORICAL, ORDERED, ANGLES],
+        split: SplitBy::Image,
+        recognise: table::recognise,
+        open: table::open,
+    },
+    Entry {
         name: "celeba",
         summary: "CelebA: faces with 40 attributes (Liu et al., 2015)",
         path: Some("the folder of images"),
@@ -236,6 +251,17 @@ pub static ENTRIES: &[Entry] = &[
         open: readers::folder::open,
     },
 ];
+
+/// Names of columns as the option `columns` of a table takes them, whatever letters they contain.
+///
+/// ```
+/// use unbraid_data::registry::literal_columns;
+///
+/// assert_eq!(literal_columns(["age", "a+b", "x*"]), r"age+a\+b+x\*");
+/// ```
+pub fn literal_columns<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    table::literal_columns(names)
+}
 
 /// The entry with this name.
 ///

@@ -105,6 +105,14 @@ impl<D: Deref<Target: DataSet> + Send + Sync> DataSet for Subset<D> {
     fn image_name(&self, index: usize) -> Option<&str> {
         self.data.image_name(self.indices[index] as usize)
     }
+
+    fn columns(&self) -> Option<&[String]> {
+        self.data.columns()
+    }
+
+    fn write_row(&self, index: usize, noise: Lane, values: &mut [f64]) -> Result<()> {
+        self.data.write_row(self.indices[index] as usize, noise, values)
+    }
 }
 
 fn sha256(bytes: &[u8]) -> String {

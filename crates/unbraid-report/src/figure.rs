@@ -75,24 +75,34 @@ impl Figure {
     /// # Errors
     /// If a picture cannot be encoded.
     pub(crate) fn html(&self) -> Result<String> {
-        let title = escape(&self.title);
-        let content = match &self.drawing {
-            Drawing::Gallery(gallery) => gallery.html(&self.title)?,
-            Drawing::Charts(charts) => inline("charts", charts),
-            Drawing::Matrices(charts) => inline("wide", charts),
-            Drawing::Picture(canvas) => paper(&title, canvas, &data_uri("image/png", &canvas.png()?)),
-            Drawing::Animation(animation) => {
+        let content = self.drawing.html(&self.title)?;
+        let (title, caption) = (escape(&self.title), escape(&self.caption));
+        Ok(format!("<figure>\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n{content}</figure>\n"))
+    }
+}
+
+impl Drawing {
+    /// As a part of a page, without a caption.
+    ///
+    /// # Errors
+    /// If a picture cannot be encoded.
+    pub(crate) fn html(&self, title: &str) -> Result<String> {
+        let escaped = escape(title);
+        Ok(match self {
+            Self::Gallery(gallery) => gallery.html(title)?,
+            Self::Charts(charts) => inline("charts", charts),
+            Self::Matrices(charts) => inline("wide", charts),
+            Self::Picture(canvas) => paper(&escaped, canvas, &data_uri("image/png", &canvas.png()?)),
+            Self::Animation(animation) => {
                 let Some(still) = animation.frames.first() else { return Ok(String::new()) };
-                let moving = paper(&title, still, &data_uri("image/gif", &animation.gif()?));
+                let moving = paper(&escaped, still, &data_uri("image/gif", &animation.gif()?));
                 let still = data_uri("image/png", &still.png()?);
                 // Readers who asked for less motion see the first frame.
                 format!(
                     "<picture><source media=\"(prefers-reduced-motion:reduce)\" srcset=\"{still}\">{moving}</picture>\n"
                 )
             }
-        };
-        let caption = escape(&self.caption);
-        Ok(format!("<figure>\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n{content}</figure>\n"))
+        })
     }
 }
 

@@ -19,6 +19,7 @@ mod testing;
 // Pages.
 pub use comparison::{ComparedNumber, Comparison};
 pub use html::check_page;
+pub use run_report::feature_figures::write_table_charts;
 pub use run_report::{HtmlReport, write_run_report, write_run_report_with};
 pub use study::page::{study_page, write_study_report};
 
@@ -28,7 +29,7 @@ pub use picture::contact_sheet::{SheetOptions, draw_data_set};
 pub use picture::gallery::{Gallery, ImageRow};
 pub use picture::image_output::ImageOutput;
 pub use picture::mean_image::draw_mean_image;
-pub use picture::picture_file::PictureFile;
+pub use picture::picture_file::{FeatureTraversal, PictureFile};
 pub use picture::prior::draw_priors;
 
 // Drawing by hand.

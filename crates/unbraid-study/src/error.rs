@@ -29,6 +29,12 @@ pub enum Error {
         /// What is there instead.
         found: &'static str,
     },
+    /// Runs have nothing in common that one could be better in.
+    #[error("nothing to rank the runs by: {reason}")]
+    NothingToRank {
+        /// What they lack.
+        reason: String,
+    },
     /// A new study was to be created where there is one.
     #[error("{}: there is a study here already", path.display())]
     StudyExists {
@@ -298,6 +304,7 @@ impl Error {
             | Self::ThisProgram(_)
             | Self::WorkingDirectory(_) => ErrorKind::Failure,
             Self::NotAStudy { .. }
+            | Self::NothingToRank { .. }
             | Self::StudyExists { .. }
             | Self::NotPlanned { .. }
             | Self::Definition { .. }

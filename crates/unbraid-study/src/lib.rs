@@ -11,6 +11,7 @@ mod manifest;
 mod plan;
 pub mod presets;
 pub mod quote;
+mod ranking;
 mod run_status;
 mod runner;
 mod selection;
@@ -25,6 +26,7 @@ pub use directory::StudyDirectory;
 pub use error::{Error, ManifestError, Result};
 pub use manifest::{Entry, Manifest};
 pub use plan::{OutdatedManifest, Plan, RunProgress};
+pub use ranking::{Criterion, RankedRun, Ranking, rank, runs_at};
 pub use run_status::{RunStatus, Stage};
 pub use runner::{
     Counts, EndedRun, InProgress, Message, RunEnd, Runner, StopRequest, StopRequests, StudyObserver, Tally,

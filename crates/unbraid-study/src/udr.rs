@@ -98,14 +98,18 @@ pub fn study_udr(
 }
 
 /// The codes of one run.
-struct RunCodes {
+pub(crate) struct RunCodes {
     means: Array2<f64>,
     log_variances: Array2<f64>,
 }
 
 impl RunCodes {
     /// Of the first points; `None` if the run has none. `Err` says why they cannot be compared with those of `first`.
-    fn read(run: &RunPaths, points: usize, first: Option<&About>) -> Result<Option<(About, Self)>, String> {
+    pub(crate) fn read(
+        run: &RunPaths,
+        points: usize,
+        first: Option<&About>,
+    ) -> Result<Option<(About, Self)>, String> {
         let file = run.codes();
         let Some(about) = read_about(&run.scores()).filter(|_| file.exists()) else {
             return Ok(None);
@@ -128,7 +132,7 @@ impl RunCodes {
         Ok(Some((about, Self { means: cut(means), log_variances: cut(log_variances) })))
     }
 
-    fn checked(&self) -> Result<Posteriors<'_>, MetricsError> {
+    pub(crate) fn checked(&self) -> Result<Posteriors<'_>, MetricsError> {
         Posteriors::new(self.means.view(), self.log_variances.view())
     }
 }

@@ -330,6 +330,26 @@ pub enum Error {
         /// The run.
         run: PathBuf,
     },
+    /// A table does not have the columns that the run was trained on.
+    #[error("{subject}: found {found}, expected the {expected} columns that {} was trained on", run.display())]
+    Columns {
+        /// Where the table comes from.
+        subject: String,
+        /// What is different.
+        found: String,
+        /// The number of columns that the run takes.
+        expected: usize,
+        /// The run.
+        run: PathBuf,
+    },
+    /// A run was trained on a table, and what was asked for is made of pictures.
+    #[error("{}: found a run on a table, which has no pictures, expected one on images\nhint: {hint}", run.display())]
+    NoPictures {
+        /// The run.
+        run: PathBuf,
+        /// What to do instead.
+        hint: &'static str,
+    },
     /// A run was trained on data that cannot be stored in an image file.
     #[error("{}: was trained on data of {shape}, which no image file can hold", run.display())]
     NotImages {
@@ -496,6 +516,8 @@ impl Error {
             | Self::LogTooShort { .. }
             | Self::ImageShape { .. }
             | Self::NotImages { .. }
+            | Self::Columns { .. }
+            | Self::NoPictures { .. }
             | Self::LatentColumns { .. }
             | Self::NoSuchUnit { .. }
             | Self::UnknownUnit { .. }

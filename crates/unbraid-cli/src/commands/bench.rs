@@ -9,7 +9,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
 use unbraid::config::Config;
-use unbraid::data::DataSet;
+use unbraid::data::{DataSet, Features, Standardised};
 use unbraid::train::{Trainer, cost};
 
 /// What to measure.
@@ -52,7 +52,10 @@ pub(crate) fn run(args: &BenchArgs) -> Outcome {
     let compute = args.compute.prepare()?;
     let data = unbraid::data::open(&config.data, &Terminal::new(false))?;
     config.check_against(data.as_ref())?;
-    let cost = compute.run(|| measure(&config, data.as_ref(), &compute))?;
+    // As a run does: columns of a table are standardised.
+    let features = data.columns().map(|_| Features::of(data.as_ref())).transpose()?;
+    let seen = Standardised::new(data.as_ref(), features.as_ref());
+    let cost = compute.run(|| measure(&config, &seen, &compute))?;
     let text =
         if args.json { as_json(&cost, &compute) } else { as_text(&cost, &compute, &config, data.as_ref()) };
     print(&text)

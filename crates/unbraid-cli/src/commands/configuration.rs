@@ -12,7 +12,7 @@ use unbraid::{Device, Run};
 /// Which configuration; later ones override earlier ones.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArgs {
-    /// What to train on: a folder of pictures, a file, or a name from `unbraid data list` with options as in
+    /// What to train on: a folder of pictures, a table, a file, or a name from `unbraid data list` with options as in
     /// `shapes(positions=16)`
     #[arg(value_name = "DATA")]
     data: Option<DataSpec>,
@@ -22,6 +22,12 @@ pub(crate) struct ConfigArgs {
     /// Read a configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Columns of a table to train on, by name or pattern, as in 'x*'; may be repeated (data.columns; default: all numbers)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Columns of a table that are factors, for scores (data.factors)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    factors: Vec<String>,
     /// Number of training steps (training.steps)
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
@@ -41,11 +47,14 @@ impl ConfigArgs {
         let numbers =
             [("training.steps", self.steps), ("training.batch_size", self.batch_size), ("seed", self.seed)];
         let numbers = numbers.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+        let names = [("data.columns", &self.columns), ("data.factors", &self.factors)];
+        let names = names.into_iter().filter(|(_, names)| !names.is_empty());
+        let names = names.map(|(key, names)| format!("{key}={}", toml::Value::from(names.join("+"))));
         Source {
             preset: self.preset.clone(),
             file: self.config.clone(),
             data: self.data.clone(),
-            assignments: numbers.chain(self.set.iter().cloned()).collect(),
+            assignments: names.chain(numbers).chain(self.set.iter().cloned()).collect(),
         }
     }
 

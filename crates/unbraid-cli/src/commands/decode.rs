@@ -16,14 +16,15 @@ Example: unbraid decode runs/photos codes.csv -o decoded/
 Codes are a table of `unbraid encode`, perhaps changed: of a CSV the columns
 mean_0, ... and category_0, ..., of an .npz the arrays `codes` and
 `categories`, of a .json the same as lists of rows, as report.html copies them.
-The output is a sheet (.png), arrays (.npz) or a directory.")]
+The output is a sheet (.png), arrays (.npz) or a directory; of a run on a table,
+rows in its own units (.csv or .npz).")]
 pub(crate) struct DecodeArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// Codes as .csv, .npz or .json
     #[arg(value_name = "CODES")]
     codes: PathBuf,
-    /// A sheet (.png), arrays (.npz), or a directory of PNG files
+    /// A sheet (.png), arrays (.npz), or a directory of PNG files; a table (.csv)
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
     #[command(flatten)]

@@ -45,6 +45,7 @@ pub(crate) struct InferArgs {
 pub(crate) fn run(args: &InferArgs) -> Outcome {
     let file = PictureFile::still(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
+        run.check_pictures("`unbraid encode` writes what the units say of every row")?;
         let unit = run.find_unit(&args.unit)?;
         let data = args.input.open(run, &args.model.progress())?;
         let images = input::read(data.as_ref(), &args.input.choose(data.as_ref(), args.count, args.seed))?;

@@ -43,6 +43,7 @@ pub(crate) struct InterpolateArgs {
 pub(crate) fn run(args: &InterpolateArgs) -> Outcome {
     let file = PictureFile::new(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
+        run.check_pictures("`unbraid decode` takes codes in between, in a table")?;
         let (first, last) = (run.read_image(&args.first)?, run.read_image(&args.last)?);
         let count = usize::from(args.steps);
         let ends = (run.codes_of(&first)?, run.codes_of(&last)?);

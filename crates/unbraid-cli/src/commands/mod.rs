@@ -1,8 +1,10 @@
 //! One file per subcommand. Commands are thin: they turn arguments into checked values, call the library, and print.
 
 pub(crate) mod bench;
+pub(crate) mod best;
 pub(crate) mod cache;
 pub(crate) mod compare;
+pub(crate) mod config;
 mod configuration;
 pub(crate) mod data;
 pub(crate) mod decode;

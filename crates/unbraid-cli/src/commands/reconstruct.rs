@@ -43,6 +43,7 @@ pub(crate) struct ReconstructArgs {
 pub(crate) fn run(args: &ReconstructArgs) -> Outcome {
     let file = PictureFile::still(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
+        run.check_pictures("`unbraid encode`, then `unbraid decode`, give reconstructions as a table")?;
         let data = args.input.open(run, &args.model.progress())?;
         let images = args.input.choose(data.as_ref(), args.count, args.seed);
         let originals = input::read(data.as_ref(), &images)?;

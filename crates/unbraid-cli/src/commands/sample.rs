@@ -27,7 +27,7 @@ pub(crate) struct SampleArgs {
     /// Fix the class of a categorical unit: `3`, or `1=3` for the second unit, or its name; may be repeated
     #[arg(long, value_name = "[UNIT=]CLASS", value_parser = class)]
     category: Vec<(String, usize)>,
-    /// A sheet (.png), arrays (.npz), or a directory of PNG files
+    /// A sheet (.png), arrays (.npz), or a directory of PNG files; a table (.csv)
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
     #[command(flatten)]

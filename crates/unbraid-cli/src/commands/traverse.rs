@@ -9,8 +9,7 @@ use unbraid::Run;
 use unbraid::data::{DataSet, DataSpec};
 use unbraid::inference::input;
 use unbraid::model::{Unit, steps};
-use unbraid_report::ImageRow;
-use unbraid_report::PictureFile;
+use unbraid_report::{FeatureTraversal, ImageRow, PictureFile};
 
 /// Arguments of `unbraid traverse`.
 #[derive(Args, Debug)]
@@ -26,7 +25,8 @@ More: unbraid traverse RUN --index 1000 --corrupt noise=0.05 --active -o a.png
 Each row decodes the code of an image, or the median of the prior without one,
 while a single unit changes; categorical units go through their classes. The
 image itself is drawn above, as it was given and as it was corrupted. A name
-that ends in .gif gives an animation.")]
+that ends in .gif gives an animation. Of a run on a table, each unit has a chart
+of the columns that change most, in standard deviations, in a .svg.")]
 pub(crate) struct TraverseArgs {
     #[command(flatten)]
     model: ModelArgs,
@@ -70,7 +70,7 @@ pub(crate) struct TraverseArgs {
     /// Random seed of --corrupt and --starts
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// The picture to write, ending in .png or .gif
+    /// The picture to write, ending in .png or .gif; in .svg for a run on a table
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -92,16 +92,16 @@ fn range(text: &str) -> Result<(f64, f64), String> {
 /// # Errors
 /// If the run, the image, a unit or the output are wrong.
 pub(crate) fn run(args: &TraverseArgs) -> Outcome {
-    let file = PictureFile::new(&args.output, args.overwrite.existing())?;
+    let file = PictureFile::traversal(&args.output, args.overwrite.existing())?;
     args.model.run(|run| {
         let asked = args.unit.iter().map(|unit| run.find_unit(unit)).collect::<Result<Vec<Unit>, _>>()?;
         let start = start(run, args)?;
-        let mut rows = start.shown;
+        let mut strips = Vec::new();
         let title = format!("{}: {}", args.model.name(), start.name);
         if let Some(count) = args.starts {
             let unit = only_unit(&asked, "--starts")?;
             for row in run.draw_latents(usize::from(count), args.seed).outer_iter() {
-                rows.push(strip(run, args, &row, unit)?);
+                strips.push(strip(run, args, &row, unit));
             }
         } else if let Some(categorical) = &args.each_class {
             let categorical = run.find_categorical_unit(categorical)?;
@@ -114,37 +114,67 @@ pub(crate) fn run(args: &TraverseArgs) -> Outcome {
             }
             for class in 0..run.categorical_units()[categorical] {
                 let held = run.layout().in_class(&start.codes, categorical, class);
-                rows.push(ImageRow {
-                    label: format!("class {class}"),
-                    ..strip(run, args, &held.row(0), unit)?
-                });
+                strips
+                    .push(Strip { label: format!("class {class}"), ..strip(run, args, &held.row(0), unit) });
             }
         } else {
             for (unit, divergence) in units(run, args, &asked)? {
-                let mut row = strip(run, args, &start.codes.row(0), unit)?;
+                let mut strip = strip(run, args, &start.codes.row(0), unit);
                 if let Some(divergence) = divergence {
-                    row.note = format!("KL {divergence:.2}");
+                    strip.note = format!("KL {divergence:.2}");
                 }
-                rows.push(row);
+                strips.push(strip);
             }
         }
-        file.draw(rows, Vec::new(), &title)?;
+        draw(run, &file, start.shown, strips, &title)?;
         wrote(&args.model, &args.output);
         Ok(())
     })
 }
 
-/// The images of one unit, from these latent values.
-fn strip(run: &Run, args: &TraverseArgs, row: &ArrayRef<f32, Ix1>, asked: Unit) -> Outcome<ImageRow> {
-    let (images, note) = match asked {
+/// The latent values of a traversal of one unit.
+struct Strip {
+    label: String,
+    note: String,
+    /// What changes: the values of a unit, or the numbers of its classes.
+    values: Vec<f64>,
+    horizontal: &'static str,
+    latents: Array2<f32>,
+}
+
+/// The traversal of one unit, from these latent values.
+fn strip(run: &Run, args: &TraverseArgs, row: &ArrayRef<f32, Ix1>, asked: Unit) -> Strip {
+    let label = run.unit_label(asked);
+    match asked {
         Unit::Continuous(unit) => {
             let (low, high) = args.range.unwrap_or_else(|| run.range_of(unit));
             let values = steps((low, high), usize::from(args.steps));
-            (run.traverse(row, unit, &values)?, minus(&format!("{low:.1} to {high:.1}")))
+            let latents = run.layout().traversal(row, unit, &values);
+            let note = minus(&format!("{low:.1} to {high:.1}"));
+            Strip { label, note, values, horizontal: "value of the unit", latents }
         }
-        Unit::Categorical(unit) => (run.traverse_classes(row, unit)?, "classes".to_owned()),
+        Unit::Categorical(unit) => {
+            let latents = run.layout().class_traversal(row, unit);
+            let values = (0..latents.nrows()).map(|class| class as f64).collect();
+            Strip { label, note: "classes".to_owned(), values, horizontal: "class", latents }
+        }
+    }
+}
+
+/// Draws images in rows below what they start from, or charts of features.
+fn draw(run: &Run, file: &PictureFile, mut rows: Vec<ImageRow>, strips: Vec<Strip>, title: &str) -> Outcome {
+    let Some(features) = run.features() else {
+        for Strip { label, note, latents, .. } in strips {
+            rows.push(ImageRow { label, note, images: run.decode(&latents)? });
+        }
+        return Ok(file.draw(rows, Vec::new(), title)?);
     };
-    Ok(ImageRow { label: run.unit_label(asked), note, images })
+    let mut traversals = Vec::with_capacity(strips.len());
+    for Strip { label, values, horizontal, latents, .. } in strips {
+        let rows = run.decode_standardised(&latents)?;
+        traversals.push(FeatureTraversal { label, horizontal: horizontal.to_owned(), values, rows });
+    }
+    Ok(file.draw_features(features, &traversals, title)?)
 }
 
 /// The unit that is varied where there can be only one.

@@ -146,7 +146,7 @@ fn mistakes_get_one_clear_message() {
     let show = |more: &[&str], message: &str| {
         bench.refuse(&[&["data", "show", "shapes", "-o"], more].concat(), message);
     };
-    show(&["sheet.gif"], "error: sheet.gif: expected a name that ends in .png");
+    show(&["sheet.gif"], "error: sheet.gif: expected a name that ends in .png, or in .svg for a table");
     show(&["no/such/place/sheet.png"], "error: no/such/place/sheet.png: its directory does not exist");
     show(
         &["x.png", "--columns", "0"],

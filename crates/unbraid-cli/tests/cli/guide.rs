@@ -8,7 +8,8 @@ use std::process::Command;
 const GUIDE: &str = include_str!("../../../../docs/guide.md");
 
 /// What the guide does at leisure and a test cannot wait for. Everything else is run to the letter.
-const SMALLER: [(&str, &str); 3] = [
+const SMALLER: [(&str, &str); 4] = [
+    ("--columns 'x*'", "--columns 'x*' --steps 500 --no-evaluation"),
     ("steps = 30000", "steps = 12"),
     (
         "--preset dlib/beta-vae",
@@ -57,6 +58,11 @@ fn every_command_of_the_guide_works() {
     let photos = directory.path().join("photos");
     fs::create_dir(&photos).unwrap();
     (0..36).for_each(|number| photograph(number, &photos));
+    let row = |number: u32| {
+        format!("{number},{},{},{}\n", number % 7, number * number % 11, ["a", "b"][number as usize % 2])
+    };
+    let table: String = (0..100).map(row).collect();
+    fs::write(directory.path().join("table.csv"), format!("id,x1,x2,kind\n{table}")).unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_unbraid")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
 

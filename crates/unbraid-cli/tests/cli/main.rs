@@ -5,9 +5,11 @@
 mod support;
 
 mod algorithms;
+mod best;
 mod browser;
 mod compare;
 mod data_command;
+mod edit;
 mod evaluate_categories;
 mod evaluate_command;
 mod evaluate_options;
@@ -25,6 +27,7 @@ mod names;
 mod own_data;
 mod papers;
 mod posteriors;
+mod reference;
 mod report;
 mod study_kill;
 mod study_plan;
@@ -34,6 +37,7 @@ mod study_results;
 mod study_run;
 mod study_size;
 mod study_submit;
+mod tables;
 mod train_input;
 mod trained_run;
 mod traverse;

@@ -50,7 +50,7 @@ fn a_folder_is_enough() {
     bench.refuse(
         &["train", "fotos"],
         "error: unknown data set `fotos`\nhint: known names are shapes, scenes, dsprites, colour-dsprites, noisy-dsprites, \
-         scream-dsprites, smallnorb, cars3d, shapes3d, mpi3d, mnist, fashion-mnist, pinwheel, npz, celeba, chairs, folder, \
+         scream-dsprites, smallnorb, cars3d, shapes3d, mpi3d, mnist, fashion-mnist, pinwheel, npz, table, celeba, chairs, folder, \
          and there is no file or folder of this name",
     );
     fs::create_dir(bench.path("videos")).unwrap();

@@ -72,7 +72,10 @@ fn wrong_images_units_and_outputs_are_refused() {
             traverse(&["--corrupt", "invert", "-o", "o.png"]),
             "--corrupt: found no image to corrupt, expected --image, --index or --factors",
         ),
-        (traverse(&["-o", "o.jpg"]), "o.jpg: expected a name that ends in .png, or in .gif for an animation"),
+        (
+            traverse(&["-o", "o.jpg"]),
+            "o.jpg: expected a name that ends in .png, in .gif for an animation, or in .svg for a run on a table",
+        ),
         (traverse(&["-o", "there.png"]), "there.png: the file exists\nhint: --overwrite replaces it"),
         (traverse(&["-o", "no/o.png"]), "no/o.png: its directory does not exist"),
         (traverse(&["-o", "a.png/o.png"]), "a.png/o.png: its directory does not exist"),
@@ -104,7 +107,7 @@ fn wrong_images_units_and_outputs_are_refused() {
         ),
         (
             vec!["sample", "run", "-o", "o.gif"],
-            "o.gif: expected a name that ends in .png for a sheet or .npz for arrays, or a directory",
+            "o.gif: expected a name that ends in .png for a sheet, .npz for arrays or .csv for a table, or a directory",
         ),
         (
             vec!["encode", "run", "-o", "there.npz"],

@@ -167,6 +167,18 @@ struct Place {
     compressed: Option<u64>,
 }
 
+impl ArrayReader<'static> {
+    /// Opens a single array, an `.npy` file, and reads its header.
+    ///
+    /// # Errors
+    /// If the file is missing or its header is damaged.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        let file = BufReader::with_capacity(1 << 16, open_file(path)?);
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Self::new(path, &name, Box::new(file), Place { stored_at: None, compressed: None })
+    }
+}
+
 impl<'a> ArrayReader<'a> {
     fn new(path: &Path, name: &str, mut elements: Box<dyn Read + 'a>, place: Place) -> Result<Self> {
         let header = Header::read(&mut elements).map_err(|error| {

@@ -158,7 +158,7 @@ fn read_floats(images: ArrayReader<'_>, layout: Layout) -> Result<Pixels> {
     Ok(Pixels::Floats { values_per_image: layout.shape.values(), values })
 }
 
-fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorTable>> {
+pub(crate) fn read_factors(path: &Path, npz: &mut Npz, len: usize) -> Result<Option<FactorTable>> {
     if !npz.contains("factors") {
         return Ok(None);
     }

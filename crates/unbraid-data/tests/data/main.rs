@@ -18,6 +18,7 @@ mod shapes3d;
 mod shared_data;
 mod smallnorb;
 mod support;
+mod tables;
 mod variants;
 
 #[test]

@@ -15,7 +15,7 @@ fn misspelled_names_and_options_get_a_suggestion() {
     assert_eq!(
         refused("qqqq"),
         "unknown data set `qqqq`\nhint: known names are shapes, scenes, dsprites, colour-dsprites, noisy-dsprites, \
-         scream-dsprites, smallnorb, cars3d, shapes3d, mpi3d, mnist, fashion-mnist, pinwheel, npz, celeba, chairs, \
+         scream-dsprites, smallnorb, cars3d, shapes3d, mpi3d, mnist, fashion-mnist, pinwheel, npz, table, celeba, chairs, \
          folder, and there is no file or folder of this name"
     );
     assert_eq!(

@@ -40,14 +40,34 @@ pub(crate) fn correlations(
     rows: &[String],
     columns: &[String],
 ) -> Svg {
+    signed(title, matrix, rows, columns, diverging)
+}
+
+fn signed(
+    title: &str,
+    matrix: &ArrayRef<f64, Ix2>,
+    rows: &[String],
+    columns: &[String],
+    colour: impl Fn(f64) -> Colour,
+) -> Svg {
     let (left, top) = (left_of(rows), left_of(columns).max(TOP - 16.0) + 16.0);
     let cell = (34.0, CELL.1);
     let mut svg = sheet(title, strongest(title, matrix, rows, columns), left, top, cell, matrix.dim());
     for (column, name) in columns.iter().enumerate() {
         svg.upright_text((left + (column as f64 + 0.5) * cell.0 + 3.5, top - 6.0), "tick", name);
     }
-    cells(&mut svg, matrix, rows, (left, top), cell, diverging);
+    cells(&mut svg, matrix, rows, (left, top), cell, colour);
     svg
+}
+
+/// Draws signed changes; colours go from the largest below zero to the largest above, and names of columns read upwards.
+///
+/// # Panics
+/// If there are not as many names as rows and columns.
+pub(crate) fn changes(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns: &[String]) -> Svg {
+    let (_, largest) = extent(matrix.iter().map(|value| value.abs()));
+    let largest = if largest > 0.0 { largest } else { 1.0 };
+    signed(title, matrix, rows, columns, |value| diverging(value / largest))
 }
 
 fn widest(names: &[String]) -> f64 {

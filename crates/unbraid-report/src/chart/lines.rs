@@ -25,10 +25,19 @@ const BEGINNING: f64 = 0.05;
 /// Draws curves. The vertical axis covers all points but those of the first twentieth, which may come from above or
 /// below.
 pub(crate) fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
+    draw_as(title, horizontal, series, BEGINNING)
+}
+
+/// Draws curves as a whole: the vertical axis covers all points.
+pub(crate) fn draw_whole(title: &str, horizontal: &str, series: &[Series]) -> Svg {
+    draw_as(title, horizontal, series, 0.0)
+}
+
+fn draw_as(title: &str, horizontal: &str, series: &[Series], beginning: f64) -> Svg {
     let thin: Vec<Series> = series.iter().map(thinned).collect();
     let reach = |axis: fn(&(f64, f64)) -> f64, settled: bool| {
         let values = thin.iter().flat_map(|series| {
-            let skip = if settled { (series.points.len() as f64 * BEGINNING) as usize } else { 0 };
+            let skip = if settled { (series.points.len() as f64 * beginning) as usize } else { 0 };
             // A curve of one point has no beginning.
             series.points.iter().skip(skip.min(series.points.len().saturating_sub(1))).map(axis)
         });

@@ -3,13 +3,13 @@
 use super::{ComparedNumber, Comparison, cut};
 use crate::chart::lines::{self, Series};
 use crate::error::{Error, Result};
+use crate::figure::Drawing;
 use crate::html::{Section, check_page, escape, page};
 use crate::labels::label;
 use crate::live::{self, LiveRun, LiveSection};
 use crate::numbers::number;
-use crate::picture::gallery::Gallery;
 use crate::run_report::encoded_run::EncodedRun;
-use crate::run_report::image_figures::traversal;
+use crate::run_report::image_figures::compared_traversal;
 use crate::run_report::page::better;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -52,15 +52,15 @@ impl Comparison<'_> {
         for (number, (entry, place)) in self.entries.iter().zip(places).enumerate() {
             let opened = place.and_then(|place| {
                 let data = data[place].as_ref();
-                if data.shape().values() == 2 {
+                if data.shape().values() == 2 && data.columns().is_none() {
                     return Err(Error::NoImages);
                 }
                 Ok((place, EncodedRun::new(entry.run, data, IMAGES, progress)?))
             });
             traversals.push(opened.and_then(|(place, run)| {
-                let gallery = traversal(&run, &run.codes(1));
+                let drawing = compared_traversal(&run);
                 encoded.push((number, place, run));
-                gallery
+                drawing
             }));
         }
         // Codes can be compared only where they are codes of the same images.
@@ -99,7 +99,7 @@ impl Comparison<'_> {
         (opened, places)
     }
 
-    fn page(&self, traversals: &[Result<Gallery>], live: &LiveSection) -> Result<String> {
+    fn page(&self, traversals: &[Result<Drawing>], live: &LiveSection) -> Result<String> {
         let section = |id, heading, content| Section { id, heading, content };
         let names: Vec<String> = self.names().map(str::to_owned).collect();
         let mut summary = String::from("<ol>\n");
@@ -182,7 +182,7 @@ fn settings(names: &[String], rows: &[(String, Vec<String>)]) -> String {
     })
 }
 
-fn galleries(names: &[String], traversals: &[Result<Gallery>]) -> Result<String> {
+fn galleries(names: &[String], traversals: &[Result<Drawing>]) -> Result<String> {
     let mut html = String::from(
         "<p>From the same image where runs share their data. Latent units (dimensions) are sorted by KL divergence in nats. \
          Each row goes over the range of the unit's prior, or through its classes.</p>\n",
@@ -191,7 +191,7 @@ fn galleries(names: &[String], traversals: &[Result<Gallery>]) -> Result<String>
         let title = format!("{}: {name}", place + 1);
         let _ = writeln!(html, "<figure>\n<h3>{}</h3>", escape(&title));
         match traversal {
-            Ok(gallery) => html.push_str(&gallery.html(&title)?),
+            Ok(drawing) => html.push_str(&drawing.html(&title)?),
             Err(error) => {
                 let _ = writeln!(html, "<p class=\"faint\">Not drawn: {}</p>", escape(&error_chain(error)));
             }

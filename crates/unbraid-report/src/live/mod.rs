@@ -38,7 +38,7 @@ const MEGABYTE: f64 = 1e6;
 /// A section of a page, and whether it moves.
 #[derive(Debug, Default)]
 pub(crate) struct LiveSection {
-    /// As HTML: the panel, or why there is none; empty for data without pictures.
+    /// As HTML: the panel, or why there is none; empty for data without pictures, tables included.
     pub(crate) html: String,
     /// Whether it has a panel.
     pub(crate) moves: bool,
@@ -69,6 +69,9 @@ pub(crate) struct LiveRun<'a> {
 pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
     let Some(first) = runs.first() else { return Ok(LiveSection::default()) };
     let shape = first.encoded.run().image_shape();
+    if first.encoded.run().features().is_some() {
+        return Ok(LiveSection::default());
+    }
     if !matches!(shape.channels, 1 | 3) || shape.height * shape.width == 1 || shape.values() == 2 {
         return Ok(LiveSection::default());
     }

@@ -19,7 +19,8 @@ const BATCH: usize = 512;
 /// More images than this do not fit a sheet that anything could show.
 const MOST_ON_A_SHEET: usize = 2500;
 
-/// Where decoded images go: a sheet (`.png`), an archive of arrays (`.npz`), or a directory of PNG files.
+/// Where decoded images go: a sheet (`.png`), an archive of arrays (`.npz`), or a directory of PNG files; the rows of a run on
+/// a table to a table (`.csv`) or an archive.
 ///
 /// It is created before the images are computed, so that a wrong path fails at once.
 ///
@@ -47,6 +48,7 @@ enum Kind {
     Sheet,
     Archive,
     Directory,
+    Table,
 }
 
 impl ImageOutput {
@@ -60,27 +62,28 @@ impl ImageOutput {
         let kind = match extension.as_deref() {
             Some("png") => Kind::Sheet,
             Some("npz") => Kind::Archive,
+            Some("csv") => Kind::Table,
             None => Kind::Directory,
             Some(_) => {
                 return Err(Error::FileName {
                     path: path.to_owned(),
-                    expected: "a name that ends in .png for a sheet or .npz for arrays, or a directory",
+                    expected: "a name that ends in .png for a sheet, .npz for arrays or .csv for a table, or a directory",
                 });
             }
         };
         match kind {
             Kind::Directory => check_directory(path, existing)?,
-            Kind::Sheet | Kind::Archive => probe_output(path, existing)?,
+            Kind::Sheet | Kind::Archive | Kind::Table => probe_output(path, existing)?,
         }
         Ok(Self { kind, path: path.to_owned(), existing })
     }
 
     /// Decodes rows of latent values and writes the images; a sheet has a title. An archive has `images`
     /// `[images, height, width, channels]` in single precision and the latent values as `codes` and `categories`, so that
-    /// it can be decoded again.
+    /// it can be decoded again; of a run on a table, `vectors` `[rows, columns]` in double precision and the names `columns`.
     ///
     /// # Errors
-    /// If there are too many images for a sheet, or a file cannot be written.
+    /// If there are too many images for a sheet, the run has no pictures or no columns, or a file cannot be written.
     pub fn write(
         &self,
         run: &Run,
@@ -88,7 +91,18 @@ impl ImageOutput {
         title: &str,
         progress: &dyn Progress,
     ) -> Result {
+        match (self.kind, run.features()) {
+            (Kind::Sheet | Kind::Directory, Some(_)) => {
+                run.check_pictures("a name that ends in .csv or .npz takes its rows")?;
+            }
+            (Kind::Table, None) => {
+                let expected = "a name that ends in .png or .npz, or a directory: the run is on images";
+                return Err(Error::FileName { path: self.path.clone(), expected });
+            }
+            (Kind::Archive, _) | (Kind::Table, Some(_)) | (Kind::Sheet | Kind::Directory, None) => {}
+        }
         match self.kind {
+            Kind::Table => self.write_table(run, latents, progress),
             Kind::Sheet => self.write_sheet(run, latents, title),
             Kind::Archive => self.write_archive(run, latents, progress),
             Kind::Directory => self.write_directory(run, latents, progress),
@@ -112,12 +126,25 @@ impl ImageOutput {
             let floats = ElementType::little('f', 4);
             let axes = [latents.nrows(), shape.height, shape.width, shape.channels];
             let mut npz = NpzWriter::new(file);
-            let out = npz.array("images", floats, &axes)?;
+            let compute = |error| ContentError::Compute(Error::from(error));
             progress.start("decoding", latents.nrows() as u64);
-            for batch in latents.axis_chunks_iter(Axis(0), BATCH) {
-                let images = run.decode(&batch).map_err(|error| ContentError::Compute(Error::from(error)))?;
-                write_floats(out, images.iter().copied())?;
-                progress.advance(batch.nrows() as u64);
+            if let Some(features) = run.features() {
+                let out =
+                    npz.array("vectors", ElementType::little('f', 8), &[latents.nrows(), features.len()])?;
+                for batch in latents.axis_chunks_iter(Axis(0), BATCH) {
+                    let rows = run.decode_rows(&batch).map_err(compute)?;
+                    let bytes: Vec<u8> = rows.iter().flat_map(|value| value.to_le_bytes()).collect();
+                    out.write_all(&bytes)?;
+                    progress.advance(batch.nrows() as u64);
+                }
+                npz.strings("columns", &features.names().map(str::to_owned).collect::<Vec<_>>())?;
+            } else {
+                let out = npz.array("images", floats, &axes)?;
+                for batch in latents.axis_chunks_iter(Axis(0), BATCH) {
+                    let images = run.decode(&batch).map_err(compute)?;
+                    write_floats(out, images.iter().copied())?;
+                    progress.advance(batch.nrows() as u64);
+                }
             }
             progress.finish();
             let codes = latents.slice_axis(Axis(1), layout.continuous_columns().into());
@@ -131,6 +158,26 @@ impl ImageOutput {
             }
             npz.finish()?;
             Ok(())
+        })
+    }
+
+    /// One row for each row of latent values, under the names of the columns.
+    fn write_table(&self, run: &Run, latents: &ArrayRef<f32, Ix2>, progress: &dyn Progress) -> Result {
+        let names: Vec<&str> = run.features().map_or_else(Vec::new, |features| features.names().collect());
+        write_computed(&self.path, self.existing, |file| {
+            progress.start("decoding", latents.nrows() as u64);
+            let mut table = csv::Writer::from_writer(file);
+            table.write_record(&names).map_err(io::Error::from)?;
+            for batch in latents.axis_chunks_iter(Axis(0), BATCH) {
+                let rows =
+                    run.decode_rows(&batch).map_err(|error| ContentError::Compute(Error::from(error)))?;
+                for row in rows.rows() {
+                    table.write_record(row.iter().map(f64::to_string)).map_err(io::Error::from)?;
+                }
+                progress.advance(batch.nrows() as u64);
+            }
+            progress.finish();
+            Ok(table.flush()?)
         })
     }
 
@@ -188,7 +235,7 @@ mod tests {
         assert_eq!(
             message("a.gif"),
             format!(
-                "{}: expected a name that ends in .png for a sheet or .npz for arrays, or a directory",
+                "{}: expected a name that ends in .png for a sheet, .npz for arrays or .csv for a table, or a directory",
                 at("a.gif").display()
             )
         );

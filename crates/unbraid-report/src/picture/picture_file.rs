@@ -3,10 +3,27 @@
 use super::animation::Animation;
 use super::canvas::Canvas;
 use super::gallery::{Gallery, ImageRow};
+use crate::chart::svg::Svg;
 use crate::error::{Error, Result};
+use crate::run_report::feature_figures;
+use ndarray::Array2;
 use std::path::{Path, PathBuf};
-use unbraid::data::ImageShape;
+use unbraid::data::{Features, ImageShape};
 use unbraid::files::{Existing, probe_output};
+
+/// What a run on a table decodes while one of its units changes.
+#[derive(Clone, Debug)]
+pub struct FeatureTraversal {
+    /// What it is called: `unit 3`.
+    pub label: String,
+    /// What changes: `value of the unit`.
+    pub horizontal: String,
+    /// The values that it takes.
+    pub values: Vec<f64>,
+    /// What is decoded for each, `[values, columns]`, as [`Run::decode_standardised`](unbraid::Run::decode_standardised)
+    /// gives it.
+    pub rows: Array2<f32>,
+}
 
 /// A picture file to write: PNG, or GIF for an animation.
 ///
@@ -28,8 +45,15 @@ use unbraid::files::{Existing, probe_output};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PictureFile {
     path: PathBuf,
-    animated: bool,
+    kind: Kind,
     existing: Existing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Still,
+    Animation,
+    Charts,
 }
 
 impl PictureFile {
@@ -40,6 +64,16 @@ impl PictureFile {
     pub fn new(path: &Path, existing: Existing) -> Result<Self> {
         let expected = "a name that ends in .png, or in .gif for an animation";
         Self::with_extension(path, existing, &["png", "gif"], expected)
+    }
+
+    /// A path that ends in `.png`, in `.gif` for an animation, or in `.svg` for charts: what a traversal may be written to,
+    /// as long as it is not known whether the run is on images or on a table.
+    ///
+    /// # Errors
+    /// As [`PictureFile::new`].
+    pub fn traversal(path: &Path, existing: Existing) -> Result<Self> {
+        let expected = "a name that ends in .png, in .gif for an animation, or in .svg for a run on a table";
+        Self::with_extension(path, existing, &["png", "gif", "svg"], expected)
     }
 
     /// A path that ends in `.png`.
@@ -61,27 +95,59 @@ impl PictureFile {
             return Err(Error::FileName { path: path.to_owned(), expected });
         }
         probe_output(path, existing)?;
-        Ok(Self { path: path.to_owned(), animated: extension == "gif", existing })
+        let kind = match extension.to_str() {
+            Some("gif") => Kind::Animation,
+            Some("svg") => Kind::Charts,
+            _ => Kind::Still,
+        };
+        Ok(Self { path: path.to_owned(), kind, existing })
     }
 
     /// Whether it is an animation.
     pub fn is_animation(&self) -> bool {
-        self.animated
+        self.kind == Kind::Animation
     }
 
     /// Draws rows of images: below each other under a title, or as an animation in which all rows play at once.
     ///
     /// # Errors
-    /// If it cannot be encoded or written.
+    /// If it cannot be encoded or written, or the file is one for charts.
     ///
     /// # Panics
     /// If images differ in size.
     pub fn draw(&self, rows: Vec<ImageRow>, captions: Vec<String>, title: &str) -> Result {
-        if self.animated {
-            return Animation::of_rows(&rows).save(&self.path, self.existing);
+        match self.kind {
+            Kind::Animation => Animation::of_rows(&rows).save(&self.path, self.existing),
+            Kind::Still => {
+                let columns = rows.iter().map(ImageRow::count).max().unwrap_or(0).max(1);
+                Gallery { columns, rows, captions }.draw(title).save(&self.path, self.existing)
+            }
+            Kind::Charts => Err(self.expected("a name that ends in .png or .gif: the run is on images")),
         }
-        let columns = rows.iter().map(ImageRow::count).max().unwrap_or(0).max(1);
-        Gallery { columns, rows, captions }.draw(title).save(&self.path, self.existing)
+    }
+
+    /// Draws traversals of a run on a table: a chart for each, of the columns that change most.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the file is not one for charts.
+    ///
+    /// # Panics
+    /// If rows have another number of columns than there are features.
+    pub fn draw_features(&self, features: &Features, traversals: &[FeatureTraversal], title: &str) -> Result {
+        if self.kind != Kind::Charts {
+            return Err(self
+                .expected("a name that ends in .svg: the run is on a table, and what it draws are charts"));
+        }
+        let chart = |traversal: &FeatureTraversal| {
+            let FeatureTraversal { label, horizontal, values, rows } = traversal;
+            feature_figures::traversal_chart(label, horizontal, features, values, rows)
+        };
+        let charts: Vec<_> = traversals.iter().map(chart).collect();
+        Svg::grid(&charts, charts.len().clamp(1, 3), title.to_owned()).save(&self.path, self.existing)
+    }
+
+    fn expected(&self, expected: &'static str) -> Error {
+        Error::FileName { path: self.path.clone(), expected }
     }
 
     /// Writes what was drawn by hand.

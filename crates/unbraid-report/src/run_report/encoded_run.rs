@@ -99,6 +99,20 @@ impl<'a> EncodedRun<'a> {
         Ok(images)
     }
 
+    /// The first rows of a table, `[count, columns]`, in its own units.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub(crate) fn rows(&self, count: usize) -> Result<Array2<f64>> {
+        let indices = &self.indices[..count.min(self.indices.len())];
+        let mut rows = Array2::zeros((indices.len(), self.data.shape().values()));
+        for (&index, mut row) in indices.iter().zip(rows.rows_mut()) {
+            let values = row.as_slice_mut().expect("rows of a new matrix are contiguous");
+            self.data.write_row(index, noise().at(0).lane(index as u64), values)?;
+        }
+        Ok(rows)
+    }
+
     /// The mean of the first images as one image, and how many these are; read in parts, since thousands of large images need
     /// not fit in memory at once.
     ///

@@ -1,6 +1,7 @@
 //! Figures made of images: data, reconstructions, samples, traversals.
 
 use super::encoded_run::EncodedRun;
+use super::feature_figures;
 use crate::error::Result;
 use crate::figure::{Drawing, Figure};
 use crate::numbers::{one_decimal, thousands};
@@ -21,6 +22,17 @@ const SAMPLE_COLUMNS: usize = 8;
 /// Samples of which the mean image is computed (Mushom 2020, Fig. 5.2: 10,000).
 const MEAN_OF: usize = 10_000;
 const GRID: usize = 9;
+
+/// The traversals of a run by which it is compared with others: images from the first one, or features of a table.
+///
+/// # Errors
+/// If images cannot be read.
+pub(crate) fn compared_traversal(encoded: &EncodedRun<'_>) -> Result<Drawing> {
+    match encoded.run().features() {
+        Some(features) => Ok(Drawing::Charts(feature_figures::traversal_charts(encoded, features)?)),
+        None => Ok(Drawing::Gallery(traversal(encoded, &encoded.codes(1))?)),
+    }
+}
 
 /// Latent traversals from the first image (Mushom 2020, Fig. 5.5; Dupont 2018, Fig. 3).
 ///
@@ -61,7 +73,7 @@ pub(crate) fn traversal_from_prior(encoded: &EncodedRun<'_>) -> Result<Figure> {
 ///
 /// # Errors
 /// If `start` has another number of columns than the run's latent values.
-pub(crate) fn traversal(encoded: &EncodedRun<'_>, start: &Array2<f32>) -> Result<Gallery> {
+fn traversal(encoded: &EncodedRun<'_>, start: &Array2<f32>) -> Result<Gallery> {
     let layout = encoded.layout();
     let start = start.row(0);
     let mut columns = TRAVERSAL_STEPS;

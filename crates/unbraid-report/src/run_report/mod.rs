@@ -1,8 +1,8 @@
 //! The report of a run: all its figures, drawn and written.
 //!
 //! * [`encoded_run`] and [`history`] are what is drawn: a run with some of its data, and its log.
-//! * [`image_figures`], [`latent_figures`] and [`class_figures`] are the figures of the papers; [`class_labels`] says what
-//!   classes stand for.
+//! * [`image_figures`], [`latent_figures`] and [`class_figures`] are the figures of the papers, [`feature_figures`] those of
+//!   tables; [`class_labels`] says what classes stand for.
 //! * [`score_tables`] and [`category_tables`] are the tables of scores, factors and classes.
 //! * [`page`] puts them together.
 
@@ -10,6 +10,7 @@ mod category_tables;
 mod class_figures;
 mod class_labels;
 pub(crate) mod encoded_run;
+pub(crate) mod feature_figures;
 pub(crate) mod history;
 pub(crate) mod image_figures;
 mod latent_figures;
@@ -118,9 +119,15 @@ pub fn write_run_report_with(
 /// All figures that apply.
 fn draw(encoded: &EncodedRun<'_>, history: &History, scores: Option<&Scores>) -> Result<Figures> {
     let mut figures = Figures::default();
+    if let Some(features) = encoded.run().features() {
+        figures.traversals.push(feature_figures::traversals(encoded, features)?);
+        figures.traversals.extend(feature_figures::changes(encoded, features)?);
+        figures.images.push(feature_figures::reconstructions(encoded, features)?);
+        figures.images.push(feature_figures::samples(encoded, features)?);
+    }
     if encoded.data().shape().values() == 2 {
         figures.images.push(latent_figures::points_of_the_plane(encoded)?);
-    } else {
+    } else if encoded.run().features().is_none() {
         figures.traversals.push(image_figures::traversal_from_image(encoded)?);
         figures.traversals.extend(image_figures::animated_traversal(encoded)?);
         figures.traversals.push(image_figures::traversal_from_prior(encoded)?);

@@ -81,7 +81,11 @@ pub(crate) fn write(content: &Content<'_>) -> Result<String> {
             "Categorical units",
             category_tables::write(content.encoded) + &all(&figures.categories)?,
         ),
-        section("images", "Images", all(&figures.images)?),
+        section(
+            "images",
+            if run.features().is_some() { "Features" } else { "Images" },
+            all(&figures.images)?,
+        ),
         section("training", "Training", all(&figures.training)?),
         section("latents", "Latent space", all(&figures.latents)?),
         section("configuration", "Configuration", configuration(content)),
@@ -105,11 +109,13 @@ fn summary(content: &Content<'_>) -> String {
     let (run, data) = (encoded.run(), encoded.data());
     let config = run.config();
     let mut html = format!(
-        "<p>{} on {} ({} images of {}), seed {}, after {} steps.</p>\n<dl class=\"facts\">\n",
+        "<p>{} on {} ({}), seed {}, after {} steps.</p>\n<dl class=\"facts\">\n",
         escape(config.objective.name()),
         escape(data.name()),
-        thousands(data.len()),
-        data.shape(),
+        match data.columns() {
+            Some(columns) => format!("{} rows of {} columns", thousands(data.len()), columns.len()),
+            None => format!("{} images of {}", thousands(data.len()), data.shape()),
+        },
         config.seed,
         thousands(run.step() as usize)
     );
@@ -126,7 +132,8 @@ fn summary(content: &Content<'_>) -> String {
         }
     }
     if let Some(value) = content.scores.and_then(|scores| scores.get("reconstruction_error")) {
-        fact("mean squared error of a pixel", number(value));
+        let of = if run.features().is_some() { "standardised value" } else { "pixel" };
+        fact(&format!("mean squared error of a {of}"), number(value));
     }
     for (key, name) in [("reconstruction", "reconstruction, nats"), ("kl", "KL divergence, nats")] {
         if let Some(value) = content.history.last(key) {

@@ -10,7 +10,10 @@ use toml::{Table, Value};
 /// serde buffers enums that are tagged by `name`, so that errors inside them name the table but not the key.
 pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
     let message = with_suggestion(error.message());
-    let Some(place) = place_of(error) else { return message };
+    let Some(place) = place_of(error) else {
+        return deeper_key(merged, error)
+            .map_or(message, |(word, key)| format!("unknown key `{word}`\nhint: did you mean `{key}`?"));
+    };
     let Some(table) = table_at(merged, &place) else { return format!("{place}: {message}") };
     // The unknown or missing key or word, if the error is about one.
     let word = error.message().split('`').nth(1).unwrap_or_default();
@@ -32,6 +35,48 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
     let found = table.get(&key).filter(|_| message.starts_with("expected "));
     let found = found.map(|value| format!("found {value}, ")).unwrap_or_default();
     format!("{place}.{key}: {found}{message}")
+}
+
+/// The tables that a key may be missing from the name of: `beta` for `objective.beta`.
+const TABLES: [&str; 7] = [
+    "objective",
+    "training",
+    "optimizer",
+    "model",
+    "model.latents",
+    "model.likelihood",
+    "model.architecture",
+];
+
+/// An unknown key at the top, and the key of a table that it would be, if there is one.
+fn deeper_key(merged: &Table, error: &toml::de::Error) -> Option<(String, String)> {
+    let word = error.message().strip_prefix("unknown field `")?.split('`').next()?;
+    let value = merged.get(word)?;
+    let fits = |table: &str| {
+        // Without its name, a table of keys by name could have any.
+        if ["objective", "model.likelihood", "model.architecture"].contains(&table)
+            && table_at(merged, table).is_none_or(|table| !table.contains_key("name"))
+        {
+            return false;
+        }
+        let mut moved = merged.clone();
+        moved.remove(word);
+        let target = table.split('.').try_fold(&mut moved, |table, key| {
+            table.entry(key).or_insert_with(|| Value::Table(Table::new())).as_table_mut()
+        });
+        let Some(target) = target else { return false };
+        target.insert(word.to_owned(), value.clone());
+        let result: Result<Config, _> = Value::Table(moved).try_into();
+        // A value of the wrong kind is another matter.
+        result.err().is_none_or(|other| !other.message().starts_with(&format!("unknown field `{word}`")))
+    };
+    let of_data = || {
+        let name = merged.get("data")?.get("name")?.as_str()?;
+        let entry = unbraid_data::registry::entry(name).ok()?;
+        entry.options.iter().any(|(option, _)| *option == word).then_some("data")
+    };
+    let table = TABLES.into_iter().find(|table| fits(table)).or_else(of_data)?;
+    Some((word.to_owned(), format!("{table}.{word}")))
 }
 
 fn method_hint(table: &Table, place: &str) -> String {

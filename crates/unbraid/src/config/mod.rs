@@ -47,6 +47,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use unbraid_data::DataSpec;
 
+/// Every key with its type, default and meaning, as a page of Markdown; generated from the code and checked by a test.
+pub const REFERENCE: &str = include_str!("reference.md");
+
 /// Everything that determines a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

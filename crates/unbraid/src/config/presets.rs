@@ -60,6 +60,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("ica", "ica.toml", UNBRAID, "a linear baseline (Hyvarinen 1999)"),
     preset!("pca", "pca.toml", UNBRAID, "a linear baseline (Tipping & Bishop 1999)"),
     preset!("photographs", "photographs.toml", UNBRAID, "what `unbraid train photos/` does"),
+    preset!("vectors", "vectors.toml", UNBRAID, "what `unbraid train table.csv` does"),
     preset!("burgess/annealed", "burgess-annealed.toml", BURGESS, "betaB_dsprites (Burgess et al. 2018)"),
     preset!("burgess/beta-tcvae", "burgess-beta-tcvae.toml", BURGESS, "btcvae_dsprites"),
     preset!("burgess/beta-vae", "burgess-beta-vae.toml", BURGESS, "betaH_dsprites"),
@@ -125,7 +126,7 @@ mod tests {
             let source = Source { preset: Some(preset.name.to_owned()), ..Source::default() };
             source.resolve().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
         }
-        let sorted: Vec<_> = PRESETS.iter().skip(4).map(|preset| preset.name).collect();
+        let sorted: Vec<_> = PRESETS.iter().skip(5).map(|preset| preset.name).collect();
         assert!(sorted.is_sorted(), "{sorted:?}");
     }
 

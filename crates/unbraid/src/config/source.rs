@@ -99,7 +99,13 @@ fn preset_for(data: &DataSpec) -> Result<Layers> {
         (None, Some(path)) => registry::recognise(path)?,
         (None, None) => return Layers::of_preset("default"),
     };
-    let preset = if entry.is_folder_of_pictures() || entry.name == "npz" { "photographs" } else { "default" };
+    let preset = if entry.is_table() {
+        "vectors"
+    } else if entry.is_folder_of_pictures() || entry.name == "npz" {
+        "photographs"
+    } else {
+        "default"
+    };
     Ok(Layers::of_preset(preset)?.with_data(&DataSpec::named(entry.name)))
 }
 
@@ -209,6 +215,11 @@ mod tests {
                 "objective.bta=1",
                 "objective: unknown key `bta`\nhint: did you mean `beta`?\nhint: the method is `beta-vae`; objective.name=... chooses another",
             ),
+            ("beta=3", "unknown key `beta`\nhint: did you mean `objective.beta`?"),
+            ("steps=30", "unknown key `steps`\nhint: did you mean `training.steps`?"),
+            ("learning_rate=1", "unknown key `learning_rate`\nhint: did you mean `optimizer.learning_rate`?"),
+            ("continuous=3", "unknown key `continuous`\nhint: did you mean `model.latents.continuous`?"),
+            ("positions=8", "unknown key `positions`\nhint: did you mean `data.positions`?"),
             ("trainng.steps=1", "unknown key `trainng`\nhint: did you mean `training`?"),
             ("training.step=1", "training: unknown key `step`\nhint: did you mean `steps`?"),
             (

@@ -42,7 +42,8 @@ impl Default for Effort {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Measures {
-    /// Mean squared error per pixel value between images and their reconstructions by [`Run::reconstruct`].
+    /// Mean squared error per pixel value between images and their reconstructions by [`Run::reconstruct`]; of a table, whose
+    /// columns have different units, that of standardised values, as everything else here.
     pub mean_squared_error: f64,
     /// E -ln p(x|z), z from the posterior: the distortion D (Alemi et al. 2018).
     pub distortion: f64,
@@ -115,12 +116,13 @@ impl Run {
         let aggregate = (provides == PosteriorNeed::DiagonalGaussian)
             .then(|| AggregatePosterior::estimate(&posteriors, self.layout(), data.len(), effort.seed));
         let of_aggregate = |part: fn(&AggregatePosterior) -> f64| aggregate.as_ref().map(part);
+        let seen = self.standardised(data);
         let sampling = Sampling { samples: effort.samples, seed: effort.seed, ..Sampling::default() };
         let likelihood_images = &images[..effort.likelihood_images.min(count)];
         let likelihood = LogLikelihood::measure(
             self.network(),
             self.prior(),
-            data,
+            &seen,
             likelihood_images,
             sampling,
             progress,
@@ -177,10 +179,11 @@ impl Run {
         progress: &dyn Progress,
     ) -> Result<Vec<f64>> {
         progress.start("decoding", images.len() as u64);
+        let data = self.standardised(data);
         let mut pixels = vec![0.0; data.shape().values()];
         let mut errors = Vec::with_capacity(images.len());
         for (images, latents) in images.chunks(PIECE).zip(latents.axis_chunks_iter(Axis(0), PIECE)) {
-            for (&image, decoded) in images.iter().zip(self.decode(&latents)?.outer_iter()) {
+            for (&image, decoded) in images.iter().zip(self.decode_standardised(&latents)?.outer_iter()) {
                 data.write_image(image, noise.at(0).lane(image as u64), &mut pixels)?;
                 let error = |(a, b): (&f32, &f32)| (f64::from(*a) - f64::from(*b)).powi(2);
                 errors.push(pixels.iter().zip(&decoded).map(error).sum::<f64>());

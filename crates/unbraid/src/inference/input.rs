@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 use unbraid_data::registry;
-use unbraid_data::{DataSet, DataSpec, ImageShape, is_image_file, open_files};
+use unbraid_data::{DataSet, DataSpec, ImageShape, OptionValue, is_image_file, open_files};
 
 /// Opens the data set `spec` for a run. The path of an image file is a data set of one image; a folder of images
 /// is read with the size and channels of the run, unless `spec` says otherwise.
@@ -38,8 +38,16 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
             }
         }
     }
+    // A table may have more columns than the run was trained on, in another order.
+    if let Some(features) = run.features().filter(|_| entry.is_table()) {
+        let columns = || OptionValue::Text(registry::literal_columns(features.names()));
+        spec.options.entry("columns".to_owned()).or_insert_with(columns);
+        if let Some(missing) = run.config().data.options.get("missing") {
+            spec.options.entry("missing".to_owned()).or_insert_with(|| missing.clone());
+        }
+    }
     let data = unbraid_data::open(&spec, progress)?;
-    run.check_image_shape(data.name(), data.shape())?;
+    run.check_data(data.as_ref())?;
     Ok(data)
 }
 
@@ -49,7 +57,7 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
 /// If it has moved or its image size has changed.
 pub fn open_own(run: &Run, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
     let data = unbraid_data::open(&run.data_spec(), progress)?;
-    run.check_image_shape(data.name(), data.shape())?;
+    run.check_data(data.as_ref())?;
     Ok(data)
 }
 
@@ -58,6 +66,7 @@ pub fn open_own(run: &Run, progress: &dyn Progress) -> Result<Box<dyn DataSet>> 
 /// # Errors
 /// If one cannot be read or is not an image, or the run was not trained on images.
 pub fn open_images(run: &Run, paths: &[PathBuf]) -> Result<Box<dyn DataSet>> {
+    run.check_pictures("--data TABLE takes rows of a table")?;
     let shape = run.image_shape();
     if !matches!(shape.channels, 1 | 3) || shape.height * shape.width == 1 {
         return Err(Error::NotImages { run: run.path().to_owned(), shape });

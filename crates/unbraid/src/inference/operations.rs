@@ -7,6 +7,7 @@ use crate::model::{Unit, steps};
 use crate::run::Run;
 use ndarray::{Array2, Array4, ArrayRef, Ix1, Ix4};
 use std::path::Path;
+use unbraid_data::Picture;
 
 impl Run {
     /// Reads an image file as one image `[1, height, width, channels]` of the run's size: cropped around its
@@ -35,6 +36,19 @@ impl Run {
         let mut codes = self.codes_of(images)?;
         assign(self, &mut codes, assignments)?;
         self.decode(&codes)
+    }
+
+    /// An image file at its own resolution with some units changed: the difference between the edited image and the plain
+    /// reconstruction, enlarged, is added to the original. Details that the model has never seen stay.
+    ///
+    /// # Errors
+    /// As [`Run::edit`], and if the file cannot be read or is not an image.
+    pub fn edit_picture(&self, path: impl AsRef<Path>, assignments: &[Assignment]) -> Result<Picture> {
+        let image = self.read_image(&path)?;
+        let change = self.edit(&image, assignments)? - self.reconstruct(&image)?;
+        let mut picture = Picture::read(path.as_ref())?;
+        picture.add_to_centre(self.image_shape(), &change.into_iter().collect::<Vec<f32>>());
+        Ok(picture)
     }
 
     /// Decodes a row of latent values with one continuous unit set to each of these values.
@@ -102,6 +116,17 @@ impl Run {
             classes.iter().map(|&(unit, class)| Assignment::Class { unit, class }).collect();
         assign(self, &mut latents, &held)?;
         Ok(latents)
+    }
+
+    /// Checks that the run was trained on images, for what is made of pictures; `hint` says what to do with a table instead.
+    ///
+    /// # Errors
+    /// [`Error::NoPictures`].
+    pub fn check_pictures(&self, hint: &'static str) -> Result {
+        match self.features() {
+            None => Ok(()),
+            Some(_) => Err(Error::NoPictures { run: self.path().to_owned(), hint }),
+        }
     }
 
     fn check_row(&self, row: &ArrayRef<f32, Ix1>) -> Result {

@@ -17,6 +17,7 @@ mod clock;
 mod crc32c;
 mod data;
 mod directory;
+mod features;
 mod journal;
 mod locate;
 mod log;

@@ -77,6 +77,12 @@ impl RunPaths {
         self.root.join("units.toml")
     }
 
+    /// `features.json`: the columns of the table that the run was trained on, and how they are standardised. A run on images
+    /// has none.
+    pub fn features(&self) -> PathBuf {
+        self.root.join("features.json")
+    }
+
     /// `report.html`: the page of the run.
     pub fn report(&self) -> PathBuf {
         self.root.join("report.html")
@@ -116,7 +122,7 @@ impl RunPaths {
 
     /// The files that a run, its evaluation and its report write, the configuration last: what is removed in this order
     /// can be recognised as a run until nothing else is left.
-    pub(super) fn own_files(&self) -> [PathBuf; 9] {
+    pub(super) fn own_files(&self) -> [PathBuf; 10] {
         [
             self.status(),
             self.meta(),
@@ -125,6 +131,7 @@ impl RunPaths {
             self.scores(),
             self.codes(),
             self.units(),
+            self.features(),
             self.report(),
             self.config(),
         ]

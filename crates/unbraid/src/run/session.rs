@@ -3,6 +3,7 @@
 use super::checkpoint::{self, LogPosition};
 use super::data::test_part;
 use super::directory::{RunDirectory, Start};
+use super::features;
 use super::journal::FileJournal;
 use super::locate;
 use super::meta::Meta;
@@ -20,7 +21,7 @@ use crate::prior::PriorFamily;
 use crate::train::{Ending, Parts, Trainer, check_memory, train};
 use std::fmt;
 use std::path::PathBuf;
-use unbraid_data::{DataSet, DataSpec, Subset};
+use unbraid_data::{DataSet, DataSpec, Standardised, Subset};
 
 /// Some images of a data set.
 type Part<'a> = Subset<&'a dyn DataSet>;
@@ -383,8 +384,11 @@ impl Job<'_> {
             Some((training, held_out)) => (training, Some(held_out)),
             None => (data, self.held_out),
         };
-        let mut trainer = Trainer::with_parts(config, training_data, self.device, parts)?;
-        if let Some(held_out) = held_out {
+        let features = features::read_or_compute(paths, training_data)?;
+        let training_data = Standardised::new(training_data, features.as_ref());
+        let held_out = held_out.map(|held_out| Standardised::new(held_out, features.as_ref()));
+        let mut trainer = Trainer::with_parts(config, &training_data, self.device, parts)?;
+        if let Some(held_out) = &held_out {
             trainer = trainer.validate_on(held_out, &config.training, config.seed);
         }
         let earlier = Meta::read(&paths.meta());
@@ -415,6 +419,7 @@ impl Job<'_> {
             return self.catch_up(step);
         }
         directory.prepare(config)?;
+        features::write(paths, features.as_ref())?;
         self.describe(earlier, &trainer).write(&paths.meta())?;
 
         self.stop.defer();

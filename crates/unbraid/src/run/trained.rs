@@ -2,6 +2,7 @@
 
 use super::checkpoint::{self, Weights};
 use super::directory::read_config;
+use super::features;
 use super::names::UnitNames;
 use super::paths::RunPaths;
 use crate::config::Config;
@@ -18,13 +19,16 @@ use rand_distr::{Distribution, StandardNormal};
 use std::path::Path;
 use unbraid_data::progress::{Progress, Silent};
 use unbraid_data::random::Stream;
-use unbraid_data::{DataSet, ImageShape};
+use unbraid_data::{DataSet, Features, ImageShape, Standardised};
 
 /// A trained model, which maps images to latent units and back.
 ///
 /// Work is done on the threads of the current rayon pool, in batches of a size that does not depend on the number of
 /// images; each result depends only on its own image or latent values. The directory is only read, so that a run can be
 /// opened while it is still training.
+///
+/// A run that was trained on a [table](Run::features) takes and gives vectors in the units of the table, as images of one row:
+/// the network sees them standardised, but nobody else does.
 ///
 /// ```no_run
 /// use ndarray::Array4;
@@ -46,6 +50,7 @@ pub struct Run {
     inference: Inference,
     prior: Prior,
     names: UnitNames,
+    features: Option<Features>,
 }
 
 /// More values than any image has.
@@ -105,7 +110,15 @@ impl Run {
         let mut network = Network::new(&config.model, shape, config.seed, &device).map_err(foreign)?;
         network.set_state(state).map_err(foreign)?;
         let names = UnitNames::read(&paths.units(), &network.blueprint().layout)?;
-        Ok(Self { paths, config, step, inference: Inference::new(network), prior, names })
+        let features = features::read(&paths)?;
+        if let Some(features) = features.as_ref().filter(|features| features.len() != shape.values()) {
+            return Err(foreign(Error::TensorMismatch {
+                tensor: "features.json".to_owned(),
+                found: format!("{} columns", features.len()),
+                expected: format!("{}, as many as the weights have", shape.values()),
+            }));
+        }
+        Ok(Self { paths, config, step, inference: Inference::new(network), prior, names, features })
     }
 
     /// The run directory.
@@ -152,6 +165,16 @@ impl Run {
         self.names = names;
     }
 
+    /// The columns of the table that it was trained on, and how they are standardised; `None` for images.
+    pub fn features(&self) -> Option<&Features> {
+        self.features.as_ref()
+    }
+
+    /// A data set as the network sees it.
+    pub(crate) fn standardised<'a>(&'a self, data: &'a dyn DataSet) -> Standardised<'a> {
+        Standardised::new(data, self.features())
+    }
+
     /// The network itself.
     pub fn network(&self) -> &Network {
         self.inference.network()
@@ -173,6 +196,9 @@ impl Run {
             ArrayViewMut3::from_shape((height, width, channels), pixels)
                 .expect("the network asks for pixels of one image")
                 .assign(&images.index_axis(Axis(0), image));
+            if let Some(features) = &self.features {
+                in_doubles(pixels, |values| features.standardise(values));
+            }
             Ok(())
         };
         self.inference.encode(count, copy, &Silent)
@@ -193,7 +219,8 @@ impl Run {
         noise: Stream,
         progress: &dyn Progress,
     ) -> Result<Posteriors> {
-        self.check_image_shape(data.name(), data.shape())?;
+        self.check_data(data)?;
+        let data = self.standardised(data);
         progress.start("encoding", indices.len() as u64);
         let position = noise.at(0);
         let posteriors = self.inference.encode(
@@ -225,12 +252,47 @@ impl Run {
     /// # Errors
     /// If the number of columns is wrong.
     pub fn decode(&self, latents: &ArrayRef<f32, Ix2>) -> Result<Array4<f32>> {
-        let expected = self.layout().width();
-        if latents.ncols() != expected {
-            let run = self.path().to_owned();
-            return Err(Error::LatentColumns { found: latents.ncols(), expected, run });
+        self.check_latents(latents)?;
+        let mut images = self.inference.decode(latents);
+        if let (Some(features), Some(pixels)) = (&self.features, images.as_slice_mut()) {
+            in_doubles(pixels, |values| features.restore(values));
         }
-        Ok(self.inference.decode(latents))
+        Ok(images)
+    }
+
+    /// As [`Run::decode`], with a row of values for each image and in double precision: the values of a table may be large
+    /// compared with their spread.
+    ///
+    /// # Errors
+    /// As [`Run::decode`].
+    pub fn decode_rows(&self, latents: &ArrayRef<f32, Ix2>) -> Result<Array2<f64>> {
+        let mut rows = self.decode_standardised(latents)?.mapv(f64::from);
+        if let (Some(features), Some(values)) = (&self.features, rows.as_slice_mut()) {
+            features.restore(values);
+        }
+        Ok(rows)
+    }
+
+    /// As [`Run::decode`], with a row of values for each image as the network gives them: in standard deviations from the
+    /// mean, if they are those of a table.
+    ///
+    /// # Errors
+    /// As [`Run::decode`].
+    pub fn decode_standardised(&self, latents: &ArrayRef<f32, Ix2>) -> Result<Array2<f32>> {
+        let (rows, values) = (latents.nrows(), self.image_shape().values());
+        self.check_latents(latents)?;
+        let images = self.inference.decode(latents);
+        Ok(images
+            .into_shape_with_order((rows, values))
+            .expect("an image has as many values as its shape says"))
+    }
+
+    fn check_latents(&self, latents: &ArrayRef<f32, Ix2>) -> Result {
+        let (found, expected) = (latents.ncols(), self.layout().width());
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::LatentColumns { found, expected, run: self.path().to_owned() })
     }
 
     /// Reconstructions of images: each is encoded, and the [latent values](Run::latents_of) of its posterior are decoded.
@@ -348,6 +410,28 @@ impl Run {
         if class < classes { Ok(()) } else { Err(Error::NoSuchClass { unit, class, classes }) }
     }
 
+    /// Checks that a data set has images of the run's size, or the columns of its table.
+    ///
+    /// # Errors
+    /// [`Error::ImageShape`] and [`Error::Columns`].
+    pub fn check_data(&self, data: &dyn DataSet) -> Result {
+        if let (Some(features), Some(columns)) = (&self.features, data.columns())
+            && !features.names().eq(columns.iter().map(String::as_str))
+        {
+            let missing = features.names().find(|name| !columns.iter().any(|column| column == name));
+            return Err(Error::Columns {
+                subject: data.name().to_owned(),
+                found: match missing {
+                    Some(name) => format!("no column `{name}`"),
+                    None => format!("{} columns in another order", columns.len()),
+                },
+                expected: features.len(),
+                run: self.path().to_owned(),
+            });
+        }
+        self.check_image_shape(data.name(), data.shape())
+    }
+
     /// Checks that images of this shape fit the run; `subject` says where they come from.
     ///
     /// # Errors
@@ -374,6 +458,13 @@ fn check_weights(config: &Config, shape: ImageShape, state: &[StateTensor]) -> R
         });
     }
     check_shapes(&Blueprint::new(&config.model, shape)?.weights(), state)
+}
+
+/// Changes single values in double precision.
+fn in_doubles(values: &mut [f32], change: impl FnOnce(&mut [f64])) {
+    let mut doubles: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+    change(&mut doubles);
+    values.iter_mut().zip(doubles).for_each(|(value, double)| *value = double as f32);
 }
 
 /// The values of a tensor.

@@ -4,6 +4,7 @@
 mod adversarial_training;
 mod adversaries;
 mod composed_objectives;
+mod configuration_reference;
 mod extensions;
 mod gaussians;
 mod golden;

@@ -31,17 +31,24 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
     let mut text = String::new();
     let shape = data.shape();
     let _ = writeln!(text, "{:10} {}", "name", data.name());
-    let _ = writeln!(text, "{:10} {} of {shape} (height x width x channels)", "images", data.len());
+    let _ = match data.columns() {
+        Some(columns) => {
+            let count = columns.len();
+            writeln!(text, "{:10} {} of {count} columns: {}", "rows", data.len(), some(columns))
+        }
+        None => writeln!(text, "{:10} {} of {shape} (height x width x channels)", "images", data.len()),
+    };
     let grid = match factors(data).len() {
         0 => "none".to_owned(),
         count if data.is_full_grid() => format!("{count}, a full grid"),
         count => format!("{count}, no full grid"),
     };
     let _ = writeln!(text, "{:10} {grid}", "factors");
+    let width = factors(data).iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(16);
     for factor in factors(data) {
         let nuisance = if factor.latent { "" } else { " (not latent)" };
         let (name, size, kind) = (&factor.name, factor.size, factor.kind);
-        let line = format!("  {name:16} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
+        let line = format!("  {name:width$} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let _ = writeln!(text, "{:10} {}", "memory", megabytes(data.memory() as u64));
@@ -50,6 +57,14 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
     }
     let _ = writeln!(text, "{:10} {hash}", "sha256");
     text
+}
+
+/// The first and the last of the names of columns.
+fn some(columns: &[String]) -> String {
+    match columns {
+        [first, .., last] if columns.len() > 4 => format!("{first} to {last}"),
+        few => few.join(", "),
+    }
 }
 
 /// The labels of a factor, as many as fit a line of 80 columns.
@@ -98,6 +113,7 @@ fn as_json(data: &dyn DataSet, hash: &str) -> String {
         "height": shape.height,
         "width": shape.width,
         "channels": shape.channels,
+        "columns": data.columns(),
         "factors": factors,
         "full_grid": data.is_full_grid(),
         "memory_bytes": data.memory(),

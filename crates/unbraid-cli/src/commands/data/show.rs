@@ -6,7 +6,7 @@ use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
 use unbraid::files::{Existing, check_output};
-use unbraid_report::{SheetOptions, draw_data_set, draw_mean_image};
+use unbraid_report::{SheetOptions, draw_data_set, draw_mean_image, write_table_charts};
 
 /// Coordinates of a point in the plane, which is no image.
 const POINT: usize = 2;
@@ -15,8 +15,8 @@ const POINT: usize = 2;
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The picture to write, ending in .png
-    #[arg(short, long, value_name = "FILE.png")]
+    /// The picture to write, ending in .png; in .svg for a table, whose columns are drawn as histograms
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Overwrite an existing picture
     #[arg(long)]
@@ -36,12 +36,30 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs) -> Outcome {
-    if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
-        return Err(usage(format!("{}: expected a name that ends in .png", args.output.display())));
+    let ends_in =
+        |wanted: &str| args.output.extension().is_some_and(|found| found.eq_ignore_ascii_case(wanted));
+    let expected =
+        |ending: &str| usage(format!("{}: expected a name that ends in {ending}", args.output.display()));
+    if !(ends_in("png") || ends_in("svg")) {
+        return Err(expected(".png, or in .svg for a table"));
     }
     let existing = Existing::from_flag(args.overwrite);
     check_output(&args.output, existing)?;
     let data = args.data.open()?;
+    if data.columns().is_some() {
+        if args.mean {
+            return Err(usage(format!("--mean: found the table {}, expected images", data.name())));
+        }
+        if !ends_in("svg") {
+            return Err(expected(".svg: a table is drawn as charts"));
+        }
+        write_table_charts(data.as_ref(), &args.output, existing)?;
+        log_line(&format!("wrote {}", args.output.display()));
+        return Ok(());
+    }
+    if !ends_in("png") {
+        return Err(expected(".png"));
+    }
     let canvas = if args.mean {
         if data.shape().values() == POINT {
             return Err(usage(format!("--mean: found the points of {}, expected images", data.name())));

@@ -1,9 +1,10 @@
 //! Attribute tables for a folder of images: the format of CelebA, or a CSV with a header.
 
-use super::listing::{Column, Listing, first_names};
+use super::listing::{Listing, first_names};
 use crate::error::{DataError, Result};
 use crate::factors::FactorKind;
 use crate::progress::Progress;
+use crate::readers::labels::Column;
 use crate::table::FactorTable;
 use std::collections::HashMap;
 use std::fs;

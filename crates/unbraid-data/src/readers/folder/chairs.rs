@@ -1,9 +1,10 @@
 //! 3D Chairs: `rendered_chairs/<model>/renders/image_003_p020_t034_r096.png`. `p` is the elevation and `t` the azimuth
 //! in degrees; the folder is the model.
 
-use super::listing::{Listing, table_of_labels};
+use super::listing::Listing;
 use crate::error::{DataError, Result};
 use crate::factors::FactorKind;
+use crate::readers::labels::table_of_labels;
 use crate::request::Request;
 use crate::spec::OptionValue;
 use crate::table::FactorTable;

@@ -80,6 +80,20 @@ pub(super) struct Treatment {
 /// Grey levels below this one are no background. Renderers leave the background at 255; a little less allows for JPEG.
 const BACKGROUND: u8 = 250;
 
+/// Width and height of the largest part of a picture that has the aspect ratio of `shape`.
+fn largest_part((width, height): (u64, u64), shape: ImageShape) -> (u64, u64) {
+    let (wanted_width, wanted_height) = (shape.width as u64, shape.height as u64);
+    let part_width = width.min(height * wanted_width / wanted_height).max(1);
+    (part_width, height.min(width * wanted_height / wanted_width).max(1))
+}
+
+/// The part of a picture that an image of `shape` is cut out of: left, top, width and height.
+pub(crate) fn centre((width, height): (usize, usize), shape: ImageShape) -> (usize, usize, usize, usize) {
+    let (part_width, part_height) = largest_part((width as u64, height as u64), shape);
+    let (part_width, part_height) = (part_width as usize, part_height as usize);
+    ((width - part_width) / 2, (height - part_height) / 2, part_width, part_height)
+}
+
 /// Decodes an image, crops it about its centre, and resizes it with an antialiasing bilinear filter. Transparent pixels
 /// are blended with white.
 pub(super) fn decode_resized(
@@ -96,11 +110,7 @@ pub(super) fn decode_resized(
             return Err(DataError::content(path, "image", format!("{width} x {height} pixels"), expected));
         }
         Some(side) => (side as u64, side as u64),
-        None => {
-            let (wanted_width, wanted_height) = (shape.width as u64, shape.height as u64);
-            let crop_width = width.min(height * wanted_width / wanted_height).max(1);
-            (crop_width, height.min(width * wanted_height / wanted_width).max(1))
-        }
+        None => largest_part((width, height), shape),
     };
     if treatment.mask {
         let mut mask = picture.into_luma8();
@@ -125,7 +135,7 @@ pub(super) fn decode_resized(
     Ok(())
 }
 
-fn on_white(picture: DynamicImage) -> DynamicImage {
+pub(crate) fn on_white(picture: DynamicImage) -> DynamicImage {
     if !picture.color().has_alpha() {
         return picture;
     }

@@ -2,14 +2,9 @@
 
 use super::decode::ENDINGS;
 use crate::error::{DataError, Result};
-use crate::factors::{Factor, FactorKind, FactorSpace};
-use crate::table::FactorTable;
-use std::collections::BTreeSet;
+use crate::readers::labels::Column;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The name of a factor, and its label for each image.
-pub(super) type Column = (String, Vec<String>);
 
 /// Paths of the images below a folder, sorted, with `/` as separator.
 #[derive(Debug)]
@@ -110,7 +105,7 @@ impl Listing {
 }
 
 /// The first three names, and how many more there are.
-pub(super) fn first_names<T: AsRef<str>>(names: &[T]) -> String {
+pub(crate) fn first_names<T: AsRef<str>>(names: &[T]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
     let shown = shown.join(", ");
@@ -118,31 +113,4 @@ pub(super) fn first_names<T: AsRef<str>>(names: &[T]) -> String {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
-}
-
-/// A table with one factor per column, whose values are the distinct labels: in numerical order if all are numbers, in
-/// alphabetical order otherwise. More than two numbers are ordered, all other labels are categories.
-pub(super) fn table_of_labels(columns: Vec<Column>) -> Result<FactorTable> {
-    let mut factors = Vec::with_capacity(columns.len());
-    let mut numbered: Vec<Vec<u32>> = Vec::with_capacity(columns.len());
-    for (name, labels) in columns {
-        let distinct: BTreeSet<&String> = labels.iter().collect();
-        let mut distinct: Vec<&String> = distinct.into_iter().collect();
-        let numbers: Option<Vec<f64>> = distinct.iter().map(|label| label.trim().parse().ok()).collect();
-        let mut kind = FactorKind::Categorical;
-        if numbers.is_some_and(|numbers| numbers.iter().all(|number| !number.is_nan())) {
-            kind = FactorKind::guess(distinct.len());
-            distinct.sort_by(|left, right| {
-                let number = |label: &str| label.trim().parse().unwrap_or(f64::INFINITY);
-                number(left).total_cmp(&number(right)).then_with(|| left.cmp(right))
-            });
-        }
-        let position: std::collections::HashMap<&String, u32> =
-            distinct.iter().enumerate().map(|(i, &label)| (label, i as u32)).collect();
-        numbered.push(labels.iter().map(|label| position[label]).collect());
-        factors.push(Factor::labelled(name, distinct.into_iter().cloned()).of_kind(kind));
-    }
-    let len = numbered.first().map_or(0, Vec::len);
-    let rows = (0..len).flat_map(|row| numbered.iter().map(move |column| column[row])).collect();
-    FactorTable::from_rows(FactorSpace::new(factors), rows)
 }

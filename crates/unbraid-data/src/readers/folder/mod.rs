@@ -12,8 +12,9 @@ mod jpeg;
 mod listing;
 
 pub use decode::is_image_file;
-pub(crate) use decode::{FORMATS, decode};
+pub(crate) use decode::{FORMATS, centre, decode, on_white};
 pub use files::open_files;
+pub(crate) use listing::first_names;
 
 use crate::cache::{self, Keep};
 use crate::dataset::{DataSet, ImageShape};
@@ -21,13 +22,14 @@ use crate::error::{DataError, Result};
 use crate::fingerprint::{Fingerprint, hex};
 use crate::kinds;
 use crate::progress::Progress;
+use crate::readers::labels::{Column, table_of_labels};
 use crate::request::Request;
 use crate::storage::Pixels;
 use crate::stored::StoredImages;
 use crate::table::FactorTable;
 use attributes::{Attributes, Missing, counted};
 use decode::Treatment;
-use listing::{Column, Listing, first_names, table_of_labels};
+use listing::Listing;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs;

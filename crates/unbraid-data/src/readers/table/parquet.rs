@@ -1,0 +1,63 @@
+//! Parquet: columns of numbers and text. Nested columns are left aside.
+
+use super::cells::{Cell, Cells};
+use super::{Choice, Content};
+use crate::error::{DataError, Result};
+use crate::files::open_regular;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use std::path::Path;
+
+pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
+    let damaged = |error: ParquetError| {
+        DataError::content(path, "file", "damaged or unknown data", "a whole Parquet file").caused_by(error)
+    };
+    let file = open_regular(path).map_err(DataError::io(path, "open"))?;
+    let reader = SerializedFileReader::new(file).map_err(damaged)?;
+    let metadata = reader.metadata().file_metadata();
+    let simple: Vec<_> =
+        metadata.schema().get_fields().iter().filter(|field| field.is_primitive()).cloned().collect();
+    let names: Vec<String> = simple.iter().map(|field| field.name().to_owned()).collect();
+    let mut cells = Cells::new(path, &names, choice)?;
+    let mut places: Vec<usize> = cells.places().collect();
+    places.sort_unstable();
+    places.dedup();
+    let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
+    // By column and by row, as doubles.
+    DataError::check_memory(path, "table", rows.saturating_mul(16).saturating_mul(places.len() as u64))?;
+    let wanted = places.iter().map(|&place| simple[place].clone()).collect();
+    let projection = Type::group_type_builder(metadata.schema().name()).with_fields(wanted).build();
+    let rows = reader.get_row_iter(Some(projection.map_err(damaged)?)).map_err(damaged)?;
+    for row in rows {
+        let row = row.map_err(damaged)?;
+        let fields: Vec<&Field> = row.get_column_iter().map(|(_, field)| field).collect();
+        cells.push(|place| {
+            let field = places.binary_search(&place).ok().and_then(|position| fields.get(position));
+            field.map_or(Cell::Missing, |field| cell(field))
+        })?;
+    }
+    Ok(Content { cells, factors: None })
+}
+
+/// Dates and other types that are neither numbers nor text count as text that is no number.
+fn cell(field: &Field) -> Cell<'_> {
+    match field {
+        Field::Null => Cell::Missing,
+        Field::Bool(value) => Cell::Number(f64::from(u8::from(*value))),
+        Field::Byte(value) => Cell::Number(f64::from(*value)),
+        Field::Short(value) => Cell::Number(f64::from(*value)),
+        Field::Int(value) => Cell::Number(f64::from(*value)),
+        Field::Long(value) => Cell::Number(*value as f64),
+        Field::UByte(value) => Cell::Number(f64::from(*value)),
+        Field::UShort(value) => Cell::Number(f64::from(*value)),
+        Field::UInt(value) => Cell::Number(f64::from(*value)),
+        Field::ULong(value) => Cell::Number(*value as f64),
+        Field::Float16(value) => Cell::Number(f64::from(*value)),
+        Field::Float(value) => Cell::Number(f64::from(*value)),
+        Field::Double(value) => Cell::Number(*value),
+        Field::Str(text) => Cell::Text(text),
+        _ => Cell::Text("neither a number nor text"),
+    }
+}
