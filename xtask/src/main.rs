@@ -1,8 +1,9 @@
-//! The project's chores: `cargo xtask test`, `check`, `bench`, `fuzz` and `sbom`. Needs nothing but the Rust toolchain; what the tests can
+//! The project's chores: `cargo xtask test`, `check`, `bench`, `fuzz`, `sbom` and `wheel`. Needs nothing but the Rust toolchain; what the tests can
 //! use beyond it is installed where that is allowed.
 
 mod fuzz;
 mod install;
+mod python;
 mod sbom;
 
 use std::env;
@@ -17,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   check                the quick part of it: format and lints
   fuzz [SECONDS]       every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
   sbom [FILE]          the bill of materials for a release (default: target/unbraid.cdx.json)
+  wheel                the Python wheel for a release, in target/wheels
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
   bench kernels [...]  each convolution against the machine's peak
   bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["sbom"] => sbom::write("target/unbraid.cdx.json"),
         ["sbom", file] => sbom::write(file),
+        ["wheel"] => python::wheel(),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
         ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
         ["bench", "train", rest @ ..] => bench("unbraid", "train", rest),
@@ -58,7 +61,8 @@ fn check() -> Result<(), String> {
 /// Runs all tests. Those that want the larger shared data find it through `UNBRAID_SHARED` and say when they skip.
 fn test() -> Result<(), String> {
     install::missing_tools();
-    let skipped = cargo_counting_skips("tests", &["test", "--workspace"])?;
+    let mut skipped = cargo_counting_skips("tests", &["test", "--workspace"])?;
+    skipped.extend(python::test()?);
     // Documentation that does not build, or links to nothing, is a failure too.
     cargo("documentation", &["doc", "--workspace", "--no-deps", "--quiet"])?;
     eprintln!("== skipped for want of files or tools: {}", skipped.len());

@@ -4,7 +4,6 @@ use crate::hints;
 use crate::terminal::log_line;
 use std::fmt;
 use std::io;
-use std::process::ExitCode;
 use unbraid::data::DataError;
 use unbraid::metrics::MetricsError;
 use unbraid::run::Signal;
@@ -40,15 +39,15 @@ pub(crate) struct Stopped {
     pub(crate) message: String,
 }
 
-/// Reports an error as the last act of the process.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+/// Reports an error as the last act of the command, and returns its exit code.
+pub(crate) fn report(error: &anyhow::Error) -> u8 {
     // The reader of our output has gone, as `head` does: no error of ours.
     let is_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_pipe) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     log_line(&message(error));
-    ExitCode::from(exit_code(error))
+    exit_code(error)
 }
 
 /// The message of an error, with a hint on the command line where there is one.

@@ -3,13 +3,14 @@
 use crate::error::{Outcome, Stopped, message, usage};
 use crate::format::print;
 use crate::interrupt::Interrupt;
+use crate::program;
 use crate::study_view::StudyView;
 use crate::terminal::log_line;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
-use unbraid_study::{Entry, Manifest, Runner, Selection, StudyDirectory, Tally, WorkerCommand, tasks};
+use unbraid_study::{Entry, Manifest, Runner, Selection, StudyDirectory, Tally, tasks};
 
 /// Which runs, and how many at a time.
 #[derive(Args, Debug)]
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     if unbraid::data::memory::is_lifted() {
         arguments.push("--allow-large");
     }
-    let worker = WorkerCommand::this_program("unbraid", arguments)?;
+    let worker = program::worker(arguments)?;
     let mut runner = Runner::new(&study, worker).retry_failed(args.retry_failed).stop_on(&interrupt);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(usize::from(jobs));

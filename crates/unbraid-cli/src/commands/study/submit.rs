@@ -2,6 +2,7 @@
 
 use crate::error::{Outcome, usage};
 use crate::format::print;
+use crate::program;
 use crate::study_view::StudyView;
 use crate::terminal::log_line;
 use anyhow::Context;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &SubmitArgs) -> Outcome {
         Engine::Print => print_commands(&study, &tasks, args.retry_failed),
         Engine::Slurm => {
             log_line(&format!("{}{left_out}", in_words(names.len(), tasks.len())));
-            let submission = Submission::new(&study, tasks, resources, &this_program()?, args.retry_failed)?;
+            let submission = Submission::new(&study, tasks, resources, &program::path()?, args.retry_failed)?;
             submit(&submission, args.slurm.array_limit.map(NonZeroUsize::get), args.dry_run)
         }
     }
@@ -197,13 +198,9 @@ fn in_words(runs: usize, tasks: usize) -> String {
     format!("{} in {}", plural(runs, "run"), plural(tasks, "task"))
 }
 
-fn this_program() -> Outcome<PathBuf> {
-    std::env::current_exe().context("cannot find this program")
-}
-
 fn print_commands(study: &StudyDirectory, tasks: &[Vec<String>], retry_failed: bool) -> Outcome {
     let here = std::env::current_dir().context("cannot find the current directory")?;
-    let program = this_program()?;
+    let program = program::path()?;
     // Paths in configurations may be relative to where we are.
     let start = format!(
         "cd {} && {} study run {}",

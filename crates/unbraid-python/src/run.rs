@@ -1,0 +1,419 @@
+//! A trained run: images to latent units and back.
+
+use crate::errors::{Raise, wrong_type, wrong_value};
+use crate::images::ImageArray;
+use crate::scores;
+use crate::values::{from_json, to_json, type_name};
+use crate::work::{self, Stop, Stoppable};
+use ndarray::{Array1, Array2, Array4, Axis};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray4, PyArrayDyn, PyArrayMethods};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use unbraid::data::random::Stream;
+use unbraid::data::{DataSet, files};
+use unbraid::inference::{NamedAssignment, assign};
+use unbraid::model::{Posteriors, Unit, Values, steps};
+use unbraid::run::OpenOptions;
+
+/// A trained model: `Run("runs/a")` opens a run directory with its last weights.
+///
+/// Several threads may use one run.
+#[pyclass(frozen, module = "unbraid", name = "Run")]
+pub(crate) struct PyRun {
+    // A name given to a unit replaces it.
+    run: RwLock<Arc<unbraid::Run>>,
+}
+
+/// A mean and a log-variance for each image and unit.
+type Moments<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f32>>);
+
+impl PyRun {
+    pub(crate) fn new(run: unbraid::Run) -> Self {
+        Self { run: RwLock::new(Arc::new(run)) }
+    }
+
+    fn run(&self) -> Arc<unbraid::Run> {
+        Arc::clone(&self.run.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is known of the latent units of images.
+    fn posteriors(
+        &self,
+        py: Python<'_>,
+        argument: &str,
+        images: &Bound<'_, PyAny>,
+        layout: Option<&str>,
+    ) -> PyResult<Posteriors> {
+        let run = self.run();
+        let array = ImageArray::new(argument, images, layout, Some(run.image_shape()))?;
+        let images = array.images(argument)?;
+        work::run(py, |stop: &Stop| {
+            let indices: Vec<usize> = (0..images.len()).collect();
+            run.encode_data(&images, &indices, Stream::new(0, "input images"), &Stoppable(stop))
+        })
+    }
+
+    fn decoded<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(&unbraid::Run) -> unbraid::Result<Array4<f32>> + Send,
+    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let run = self.run();
+        Ok(work::run_briefly(py, || work(&run))?.into_pyarray(py))
+    }
+
+    fn unit(&self, unit: &Bound<'_, PyAny>) -> PyResult<Unit> {
+        let run = self.run();
+        let text = match to_json("unit", unit)? {
+            Value::Number(number) if number.is_i64() => number.to_string(),
+            Value::String(name) => name,
+            _ => return Err(wrong_type("unit", type_name(unit), "the number or the name of a unit")),
+        };
+        run.find_unit(&text).map_err(Raise::raise)
+    }
+}
+
+#[pymethods]
+impl PyRun {
+    #[new]
+    #[pyo3(signature = (path, *, step=None, device="cpu"))]
+    fn open(py: Python<'_>, path: PathBuf, step: Option<u64>, device: &str) -> PyResult<Self> {
+        let device = device.parse().map_err(|error: unbraid::Error| error.raise())?;
+        let options = OpenOptions { step, device, prior: None };
+        work::run_briefly(py, || unbraid::Run::open_with(path, options)).map(Self::new)
+    }
+
+    /// The run directory.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.run().path().to_owned()
+    }
+
+    /// Training steps of the weights.
+    #[getter]
+    fn step(&self) -> u64 {
+        self.run().step()
+    }
+
+    /// Height, width and channels of its images.
+    #[getter]
+    fn image_shape(&self) -> (usize, usize, usize) {
+        let shape = self.run().image_shape();
+        (shape.height, shape.width, shape.channels)
+    }
+
+    /// The number of continuous latent units.
+    #[getter]
+    fn n_units(&self) -> usize {
+        self.run().units()
+    }
+
+    /// The number of classes of each categorical latent unit.
+    #[getter]
+    fn categorical_units(&self) -> Vec<usize> {
+        self.run().categorical_units().to_vec()
+    }
+
+    /// The names given to latent units, by their numbers (`"category.0"` for a categorical one).
+    #[getter]
+    fn unit_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let names = PyDict::new(py);
+        for (unit, name) in self.run().names().iter() {
+            match unit {
+                Unit::Continuous(number) => names.set_item(number, name)?,
+                Unit::Categorical(number) => names.set_item(format!("category.{number}"), name)?,
+            }
+        }
+        Ok(names)
+    }
+
+    /// The configuration as nested dicts: `run.config["objective"]["beta"]`.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let config = serde_json::to_value(self.run().config()).unwrap_or(Value::Null);
+        from_json(py, &config)
+    }
+
+    /// The scores in the run directory; `None` if the run has not been scored.
+    #[getter]
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let run = self.run();
+        let Some(mut stored) = run.scores().map_err(Raise::raise)? else { return Ok(None) };
+        stored.report.notes = stored.about.notes;
+        stored.report.factors = stored.about.factors;
+        scores::to_python(py, &stored.report).map(Some)
+    }
+
+    /// The losses of training from `metrics.jsonl`: an array for each key, NaN where a row does not have it.
+    #[getter]
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let path = self.run().paths().metrics();
+        let columns = py.detach(|| history(&path))?;
+        let table = PyDict::new(py);
+        for (key, values) in columns {
+            table.set_item(key, PyArray1::from_vec(py, values))?;
+        }
+        Ok(table)
+    }
+
+    /// Encodes images to the means and log-variances of q(z|x), each `[images, units]`.
+    #[pyo3(signature = (images, *, layout=None))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        images: &Bound<'py, PyAny>,
+        layout: Option<&str>,
+    ) -> PyResult<Moments<'py>> {
+        let posteriors = self.posteriors(py, "images", images, layout)?;
+        Ok((posteriors.mean.into_pyarray(py), posteriors.log_variance.into_pyarray(py)))
+    }
+
+    /// The probabilities of the classes of all categorical units, `[images, classes]`, unit by unit.
+    #[pyo3(signature = (images, *, layout=None))]
+    fn categories<'py>(
+        &self,
+        py: Python<'py>,
+        images: &Bound<'py, PyAny>,
+        layout: Option<&str>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        Ok(self.posteriors(py, "images", images, layout)?.probabilities.into_pyarray(py))
+    }
+
+    /// Encodes images to latent values as `decode` takes them: means, then a one-hot row for each categorical unit.
+    #[pyo3(signature = (images, *, layout=None))]
+    fn latents<'py>(
+        &self,
+        py: Python<'py>,
+        images: &Bound<'py, PyAny>,
+        layout: Option<&str>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let posteriors = self.posteriors(py, "images", images, layout)?;
+        Ok(self.run().latents_of(&posteriors).into_pyarray(py))
+    }
+
+    /// Decodes latent values `[n, units]` to images `[n, height, width, channels]`, floats from 0 to 1.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        latents: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let latents = latent_rows(latents)?;
+        self.decoded(py, move |run| run.decode(&latents))
+    }
+
+    /// Encodes images and decodes their means.
+    #[pyo3(signature = (images, *, layout=None))]
+    fn reconstruct<'py>(
+        &self,
+        py: Python<'py>,
+        images: &Bound<'py, PyAny>,
+        layout: Option<&str>,
+    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let posteriors = self.posteriors(py, "images", images, layout)?;
+        self.decoded(py, move |run| run.decode(&run.latents_of(&posteriors)))
+    }
+
+    /// Decodes an image with one unit set to each of several values, `[values, height, width, channels]`.
+    ///
+    /// Without an image, starts from the middle of the prior. Without values, takes `steps` values over `range`, by default the
+    /// unit's prior without its tails; a categorical unit takes all of its classes.
+    #[pyo3(signature = (image=None, *, unit, values=None, range=None, steps=11, layout=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn traverse<'py>(
+        &self,
+        py: Python<'py>,
+        image: Option<&Bound<'py, PyAny>>,
+        unit: &Bound<'py, PyAny>,
+        values: Option<Vec<f64>>,
+        range: Option<(f64, f64)>,
+        steps: usize,
+        layout: Option<&str>,
+    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let unit = self.unit(unit)?;
+        let run = self.run();
+        if steps == 0 {
+            return Err(wrong_value("steps", steps, "1 or more"));
+        }
+        let start = match image {
+            Some(image) => {
+                let posteriors = self.posteriors(py, "image", image, layout)?;
+                if posteriors.mean.nrows() != 1 {
+                    return Err(wrong_value("image", format!("{} images", posteriors.mean.nrows()), "one"));
+                }
+                run.latents_of(&posteriors)
+            }
+            None => run.middle(),
+        };
+        self.decoded(py, move |run| match unit {
+            Unit::Continuous(number) => {
+                let values = values
+                    .unwrap_or_else(|| self::steps(range.unwrap_or_else(|| run.range_of(number)), steps));
+                run.traverse(&start.row(0), number, &values)
+            }
+            Unit::Categorical(number) => run.traverse_classes(&start.row(0), number),
+        })
+    }
+
+    /// Images decoded from samples of the prior, `[n, height, width, channels]`.
+    #[pyo3(signature = (n, *, seed=0))]
+    fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        self.decoded(py, move |run| run.sample(n, seed))
+    }
+
+    /// Encodes images, sets units (`{3: 1.5, "azimuth": -1}`) and decodes the result.
+    #[pyo3(signature = (images, units, *, layout=None))]
+    fn edit<'py>(
+        &self,
+        py: Python<'py>,
+        images: &Bound<'py, PyAny>,
+        units: &Bound<'py, PyDict>,
+        layout: Option<&str>,
+    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let run = self.run();
+        let mut assignments = Vec::new();
+        for (unit, value) in units {
+            let unit = match to_json("units", &unit)? {
+                Value::Number(number) if number.is_i64() => number.to_string(),
+                Value::String(name) => name,
+                _ => return Err(wrong_type("units", format!("the key {unit}"), "numbers or names of units")),
+            };
+            let value = match to_json("units", &value)? {
+                Value::Number(number) => number.to_string(),
+                _ => return Err(wrong_type("units", format!("the value {value}"), "numbers")),
+            };
+            let written = NamedAssignment { unit, value };
+            assignments.push(run.assignment(&written).map_err(Raise::raise)?);
+        }
+        let posteriors = self.posteriors(py, "images", images, layout)?;
+        self.decoded(py, move |run| {
+            let mut latents = run.latents_of(&posteriors);
+            assign(run, &mut latents, &assignments)?;
+            run.decode(&latents)
+        })
+    }
+
+    /// Gives latent units names, which then stand for their numbers: `run.name_units({3: "azimuth"})`.
+    fn name_units(&self, py: Python<'_>, names: &Bound<'_, PyDict>) -> PyResult<()> {
+        let changes: Vec<(String, String)> = names
+            .iter()
+            .map(|(unit, name)| {
+                let name = name.extract().map_err(|_| wrong_type("names", &name, "words"))?;
+                match to_json("names", &unit)? {
+                    Value::Number(number) if number.is_i64() => Ok((number.to_string(), name)),
+                    Value::String(unit) => Ok((unit, name)),
+                    _ => Err(wrong_type("names", &unit, "numbers or names of units")),
+                }
+            })
+            .collect::<PyResult<_>>()?;
+        let old = self.run();
+        let renamed = work::run_briefly(py, move || -> unbraid::Result<unbraid::Run> {
+            let options = OpenOptions { step: Some(old.step()), ..OpenOptions::default() };
+            let mut run =
+                unbraid::Run::open_with(old.path(), options).or_else(|_| unbraid::Run::open(old.path()))?;
+            run.rename_units(changes.iter().map(|(unit, name)| (unit.as_str(), name.as_str())))?;
+            Ok(run)
+        })?;
+        *self.run.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(renamed);
+        Ok(())
+    }
+
+    /// The weights as arrays with PyTorch's names and layouts, for `torch.nn.Module.load_state_dict`.
+    fn state_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let run = self.run();
+        let state = work::run_briefly(py, || Ok::<_, unbraid::Error>(run.network().state()))?;
+        let table = PyDict::new(py);
+        for tensor in state {
+            let array = match tensor.values {
+                Values::Floats(values) => PyArray1::from_vec(py, values).reshape(tensor.shape)?.into_any(),
+                Values::Doubles(values) => PyArray1::from_vec(py, values).reshape(tensor.shape)?.into_any(),
+                Values::Integers(values) => PyArray1::from_vec(py, values).reshape(tensor.shape)?.into_any(),
+            };
+            table.set_item(tensor.name, array)?;
+        }
+        Ok(table)
+    }
+
+    /// The page of the run, if it has one.
+    fn _page(&self) -> PyResult<Option<String>> {
+        let page = self.run().paths().report();
+        if !page.is_file() {
+            return Ok(None);
+        }
+        std::fs::read_to_string(&page)
+            .map(Some)
+            .map_err(|error| PyOSError::new_err(format!("{}: cannot read it: {error}", page.display())))
+    }
+
+    /// What a notebook shows: the page, with which the model can be moved.
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let html = slf.py().import("unbraid._display")?.call_method1("run_html", (slf,))?;
+        Ok(html.unbind())
+    }
+
+    fn __repr__(&self) -> String {
+        let run = self.run();
+        format!(
+            "<unbraid.Run {:?}: {} at step {}, {} units>",
+            run.path(),
+            run.config().objective.name(),
+            run.step(),
+            run.units()
+        )
+    }
+}
+
+/// Latent values: one row, or several.
+fn latent_rows(latents: &Bound<'_, PyAny>) -> PyResult<Array2<f32>> {
+    let numpy = latents.py().import("numpy")?;
+    let array = numpy.call_method1("asarray", (latents,))?;
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if !matches!(kind, 'f' | 'i' | 'u') {
+        let found = format!("dtype {}", array.getattr("dtype")?);
+        return Err(wrong_type("latents", found, "float32 or float64"));
+    }
+    let array = array.call_method1("astype", ("float32",))?;
+    let array = array.cast::<PyArrayDyn<f32>>().map_err(PyErr::from)?.readonly();
+    let view = array.as_array();
+    let found = || format!("shape {:?}", view.shape());
+    match view.ndim() {
+        1 => Ok(view
+            .to_owned()
+            .into_dimensionality::<ndarray::Ix1>()
+            .map(|row: Array1<f32>| row.insert_axis(Axis(0)))),
+        2 => Ok(view.to_owned().into_dimensionality::<ndarray::Ix2>()),
+        _ => Err(wrong_value("latents", found(), "(n, units)")),
+    }?
+    .map_err(|_| wrong_value("latents", found(), "(n, units)"))
+}
+
+/// The longest `metrics.jsonl` that is read at once.
+const LONGEST_HISTORY: u64 = 1 << 30;
+
+/// Every key of the rows with its numbers.
+fn history(path: &std::path::Path) -> PyResult<BTreeMap<String, Vec<f64>>> {
+    let refused = |error: &dyn std::fmt::Display| PyOSError::new_err(format!("{}: {error}", path.display()));
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let text = files::read_text(path, LONGEST_HISTORY).map_err(|error| refused(&error))?;
+    // A row that is still being written does not end with a line break.
+    let complete = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (number, line) in complete.lines().enumerate() {
+        let row: BTreeMap<String, Option<f64>> =
+            serde_json::from_str(line).map_err(|error| refused(&format!("row {number}: {error}")))?;
+        for (key, value) in row {
+            let column = columns.entry(key).or_default();
+            column.resize(number, f64::NAN);
+            column.push(value.unwrap_or(f64::NAN));
+        }
+    }
+    let rows = complete.lines().count();
+    columns.values_mut().for_each(|column| column.resize(rows, f64::NAN));
+    Ok(columns)
+}

@@ -1,0 +1,64 @@
+"""Data sets, and samples of them under interventions."""
+
+import numpy as np
+import pytest
+
+import unbraid
+from conftest import SMALL
+
+
+@pytest.fixture(scope="module")
+def data():
+    return unbraid.datasets.load(SMALL)
+
+
+def test_a_data_set_says_what_it_has(data):
+    assert len(data) == 192 and data.image_shape == (64, 64, 1)
+    assert len(data.factor_names) == len(data.factor_sizes) == len(data.factor_kinds) == 5
+    assert data.factor_sizes == [3, 1, 1, 8, 8]
+    assert data.factors.shape == (192, 5) and data.factors.max(axis=0).tolist() == [2, 0, 0, 7, 7]
+    assert "192 images" in repr(data)
+
+
+def test_images_are_read_when_they_are_indexed(data, command, tmp_path):
+    assert data.images.shape == (192, 64, 64, 1) and len(data.images) == 192
+    every = np.asarray(data.images)
+    assert every.dtype == np.float32
+    assert np.array_equal(data.images[5], every[5])
+    assert np.array_equal(data.images[-3:], every[-3:])
+    assert np.array_equal(data.images[[7, 2]], every[[7, 2]])
+    assert np.array_equal(data.images[:3, 10:20], every[:3, 10:20])
+    command("data", "convert", SMALL, "-o", tmp_path / "small.npz")
+    written = np.load(tmp_path / "small.npz")
+    name = next(name for name in written.files if name in ("imgs", "images"))
+    assert np.array_equal(every[..., 0], written[name].reshape(192, 64, 64).astype(np.float32))
+
+
+def test_a_factor_that_is_fixed_has_one_value(data):
+    images, factors = data.sample(40, fixed=3, seed=2)
+    assert images.shape == (40, 64, 64, 1) and factors.shape == (40, 5)
+    assert len(np.unique(factors[:, 3])) == 1 and len(np.unique(factors[:, 4])) > 1
+    assert np.array_equal(images, data.images[data.index_of(factors)])
+    again, _ = data.sample(40, fixed=data.factor_names[3], seed=2)
+    assert np.array_equal(images, again)
+    free = data.sample(40, seed=2)[1]
+    assert len(np.unique(free[:, 3])) > 1
+
+
+def test_pairs_share_one_factor(data):
+    (_, first), (_, second) = data.pairs(50, 4)
+    assert np.array_equal(first[:, 4], second[:, 4]) and not np.array_equal(first[:, 3], second[:, 3])
+
+
+def test_a_sampler_of_a_data_set_scores_a_run(data, trained):
+    scores = unbraid.metrics.factor_vae_score(
+        sampler=lambda factors: trained.encode(data.images[data.index_of(factors)])[0], factor_sizes=data.factor_sizes,
+        train_points=20, test_points=20, batch_size=8, samples=50,
+    )
+    assert 0 <= scores["factor_vae_score"] <= 1
+
+
+def test_every_data_set_is_listed():
+    listed = {entry["name"]: entry for entry in unbraid.datasets.names()}
+    assert {"shapes", "scenes", "dsprites", "folder"} <= set(listed)
+    assert listed["scenes"]["path"] is None and "hues" in listed["scenes"]["options"]

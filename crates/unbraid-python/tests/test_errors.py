@@ -1,0 +1,128 @@
+"""Wrong calls: each raises the exception that Python has for it, with what was found and what was expected."""
+
+import os
+
+import numpy as np
+import pytest
+
+import unbraid
+from conftest import SMALL
+
+CODES = np.random.default_rng(0).normal(size=(30, 3))
+FACTORS = np.arange(60).reshape(30, 2) % 5
+IMAGES = np.zeros((20, 32, 32, 1), dtype=np.uint8)
+
+
+def evaluate(*arguments, **options):
+    return lambda _: unbraid.evaluate(*arguments, **options)
+
+
+def train(*arguments, **options):
+    return lambda _: unbraid.train(*arguments, progress=False, **options)
+
+
+def call(method, *arguments, **options):
+    return lambda run: getattr(run, method)(*arguments, **options)
+
+
+class Unreadable:
+    def __array__(self, *_):
+        raise LookupError("not now")
+
+
+WRONG = {
+    "codes as a list": (evaluate([[0.0]], FACTORS), TypeError, "codes: found list, expected a NumPy array"),
+    "codes of one axis": (evaluate(CODES[:, 0], FACTORS), ValueError, r"codes: found shape \[30\], expected two axes"),
+    "codes as words": (evaluate(CODES.astype(str), FACTORS), TypeError, "codes: found dtype <U.*, expected float32 or float64"),
+    "codes that are not finite": (evaluate(CODES * np.nan, FACTORS), ValueError, "codes: found NaN in row 0, column 0"),
+    "codes that cannot be read": (evaluate(Unreadable(), FACTORS), LookupError, "not now"),
+    "no codes": (evaluate(), TypeError, "codes: found None, expected an array of codes, or sampler="),
+    "one row": (evaluate(CODES[:1], FACTORS[:1]), ValueError, "codes: found 1 row, expected at least 2"),
+    "other rows": (evaluate(CODES, FACTORS[:20]), ValueError, "factors: found 20 rows, expected 30, as many as rows of codes"),
+    "factors as words": (evaluate(CODES, FACTORS.astype(str)), TypeError, "factors: found dtype <U.*, expected whole or real"),
+    "test factors missing": (
+        evaluate(CODES, FACTORS, codes_test=CODES), TypeError, "factors_test: found None, expected the factors of codes_test",
+    ),
+    "an unknown metric": (
+        evaluate(CODES, FACTORS, metrics=["modularitty"]), ValueError, "unknown metric `modularitty`\nhint: did you mean",
+    ),
+    "an unknown option": (
+        evaluate(CODES, FACTORS, options={"mig": {"bin": 3}}), ValueError, "mig.bin: unknown option of the metric `mig`",
+    ),
+    "an option out of range": (
+        lambda _: unbraid.metrics.mig(CODES, FACTORS, bins=1), ValueError, "mig.bins: found 1, expected a whole number, 2",
+    ),
+    "an option of another type": (
+        lambda _: unbraid.metrics.mig(CODES, FACTORS, bins="many"), ValueError, 'mig.bins: found "many", expected a whole number',
+    ),
+    "options that are no dict": (evaluate(CODES, FACTORS, options={"mig": 3}), TypeError, "options.*: found 3, expected a dict"),
+    "a metric without what it needs": (
+        evaluate(CODES, metrics=["mig"]), ValueError, "metric `mig` needs factors, which the codes do not have",
+    ),
+    "an unknown kind of factor": (
+        evaluate(CODES, FACTORS, factor_kinds=["angle", "round"]), ValueError, 'factor_kinds: found "round", expected categorical',
+    ),
+    "too few resamples": (evaluate(CODES, FACTORS, bootstrap=3), ValueError, "bootstrap: found 3, expected 0, or 20 or more"),
+    "a sampler without sizes": (
+        evaluate(sampler=lambda factors: factors), TypeError, "factor_sizes: found None, expected the number of values",
+    ),
+    "a sampler that is none": (evaluate(sampler=3, factor_sizes=[2]), TypeError, "sampler: found int, expected a function"),
+    "a seed below zero": (evaluate(CODES, FACTORS, seed=-1), OverflowError, ""),
+    "images of another type": (
+        train(IMAGES.astype(np.float64)), TypeError, "data: found dtype float64, expected uint8, or float32 from 0 to 1",
+    ),
+    "floats beyond 1": (
+        train(np.full((9, 32, 32, 1), 255, dtype=np.float32)), ValueError, "data: found a value of 255, expected float32 from 0",
+    ),
+    "images of five channels": (
+        train(np.zeros((9, 32, 32, 5), dtype=np.uint8)), ValueError, r"data: found shape \[9, 32, 32, 5\], expected",
+    ),
+    "an ambiguous shape": (
+        train(np.zeros((9, 3, 32, 3), dtype=np.uint8)), ValueError, 'expected layout="NHWC" or layout="NCHW" to say which',
+    ),
+    "an unknown layout": (train(IMAGES, layout="HCWN"), ValueError, 'layout: found "HCWN", expected one of NHWC'),
+    "no images": (train(IMAGES[:0]), ValueError, r"data: found shape \[0, 32, 32, 1\], expected at least one image"),
+    "factors of other images": (train(IMAGES, factors=FACTORS), ValueError, "factors: found 30 rows, expected 20, one for each"),
+    "factors beside a name": (train(SMALL, factors=FACTORS), TypeError, "factors: found it beside a named data set"),
+    "data that is a number": (train(3), TypeError, "data: found int, expected the name or path of a data set"),
+    "an unknown data set": (train("shappes"), ValueError, "unknown data set `shappes`\nhint: did you mean `shapes`"),
+    "a missing folder": (train("no/such/folder"), FileNotFoundError, "no/such/folder"),
+    "an unknown objective": (train(SMALL, objective="betavae"), ValueError, "unknown value `betavae`\nhint: did you mean `beta-vae`"),
+    "an unknown weight": (train(SMALL, objective="beta-vae", bta=3), ValueError, "objective: unknown key `bta`"),
+    "an unknown key": (train(SMALL, set={"trainng.steps": 3}), ValueError, "unknown key `trainng`"),
+    "a batch that is too large": (train(IMAGES, batch_size=64), ValueError, "training.batch_size: found 64, expected at most 20"),
+    "resuming nothing": (train(out="no-such-run", resume=True), FileNotFoundError, "no-such-run"),
+    "a progress that is none": (lambda _: unbraid.train(SMALL, progress=3), TypeError, "progress: found int, expected True"),
+    "an unknown device": (train(SMALL, device="abacus"), ValueError, "abacus"),
+    "no run": (lambda _: unbraid.Run("no-such-run"), FileNotFoundError, "no-such-run: not a run: no such directory"),
+    "no checkpoint": (lambda run: unbraid.Run(run.path, step=7), FileNotFoundError, "no such checkpoint"),
+    "images of another size": (
+        call("encode", IMAGES), ValueError, r"images: found shape \[20, 32, 32, 1\], expected images of 64 x 64 x 1",
+    ),
+    "images as a list": (call("encode", [[1.0]]), TypeError, "images: found list, expected a NumPy array of images"),
+    "latents of another width": (call("decode", np.zeros((2, 3))), ValueError, "latent values: found 3 columns, expected 10"),
+    "latents of three axes": (call("decode", np.zeros((2, 3, 1))), ValueError, r"latents: found shape \[2, 3, 1\], expected"),
+    "an unknown unit": (call("traverse", unit="azimuth"), ValueError, "azimuth"),
+    "a unit out of range": (call("traverse", unit=10), ValueError, "unit 10: no such unit"),
+    "a unit that is a float": (call("traverse", unit=1.5), TypeError, "unit: found float, expected the number or the name"),
+    "a value that is a word": (
+        call("edit", np.zeros((64, 64, 1), dtype=np.uint8), {0: "high"}), TypeError, "units: found the value high, expected numbers",
+    ),
+    "no study": (lambda _: unbraid.study("no-such-study"), FileNotFoundError, "no-such-study"),
+    "no threads": (lambda _: unbraid.set_num_threads(0), ValueError, "threads: found 0, expected 1 to 1024"),
+    "an image out of range": (lambda _: unbraid.datasets.load(SMALL).images[192], IndexError, "192"),
+    "an option of no data set": (
+        lambda _: unbraid.datasets.load("shapes", positons=4), ValueError, "has no option `positons`\nhint: did you mean",
+    ),
+    "an unknown factor": (lambda _: unbraid.datasets.load(SMALL).sample(3, fixed="colour"), ValueError, "factor: found colour"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_call_raises(name, trained, tmp_path, monkeypatch):
+    function, exception, message = WRONG[name]
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(exception, match=message):
+        function(trained)
+    # Nothing is left behind.
+    assert os.listdir(tmp_path) == []
