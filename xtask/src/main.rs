@@ -15,7 +15,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
   check                the quick part of it: format and lints
-  fuzz [SECONDS]       every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
+  fuzz [SECONDS] [TARGET...] [--sanitizer address]
+                       every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
   sbom [FILE]          the bill of materials for a release (default: target/unbraid.cdx.json)
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
   bench kernels [...]  each convolution against the machine's peak

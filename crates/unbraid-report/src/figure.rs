@@ -78,8 +78,8 @@ impl Figure {
         let title = escape(&self.title);
         let content = match &self.drawing {
             Drawing::Gallery(gallery) => gallery.html(&self.title)?,
-            Drawing::Charts(charts) => inline("charts", charts),
-            Drawing::Matrices(charts) => inline("wide", charts),
+            Drawing::Charts(charts) => inline("charts", charts, Svg::inline),
+            Drawing::Matrices(charts) => inline("wide", charts, Svg::inline_in_full),
             Drawing::Picture(canvas) => paper(&title, canvas, &data_uri("image/png", &canvas.png()?)),
             Drawing::Animation(animation) => {
                 let Some(still) = animation.frames.first() else { return Ok(String::new()) };
@@ -96,8 +96,8 @@ impl Figure {
     }
 }
 
-fn inline(class: &str, charts: &[Svg]) -> String {
-    let charts: String = charts.iter().map(Svg::inline).collect();
+fn inline(class: &str, charts: &[Svg], html: fn(&Svg) -> String) -> String {
+    let charts: String = charts.iter().map(html).collect();
     format!("<div class=\"{class}\">\n{charts}</div>\n")
 }
 

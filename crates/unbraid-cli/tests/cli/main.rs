@@ -5,9 +5,13 @@
 mod support;
 
 mod algorithms;
+#[cfg(target_os = "linux")]
+mod bombs;
 mod browser;
 mod compare;
 mod data_command;
+#[cfg(target_os = "linux")]
+mod disk_full;
 mod evaluate_categories;
 mod evaluate_command;
 mod evaluate_options;
@@ -22,6 +26,8 @@ mod library;
 mod live_page;
 mod measure;
 mod names;
+#[cfg(target_os = "linux")]
+mod odd_names;
 mod own_data;
 mod papers;
 mod posteriors;
