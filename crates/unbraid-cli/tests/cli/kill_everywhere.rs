@@ -11,17 +11,27 @@ use std::process::{Command, Output};
 const CALLS: &str =
     "openat,write,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate,fsync,fdatasync";
 
-/// Fewer steps than `TINY`, with two checkpoints and rows between them.
-const SHORT: [&str; 8] = [
-    "--set",
-    "training.steps=6",
-    "--set",
-    "training.checkpoint_every=3",
-    "--set",
-    "training.log_every=2",
-    "--threads",
-    "1",
-];
+/// How many kills of each kind: few as a test, as many as asked for as a benchmark (`cargo xtask bench kills`).
+fn kills() -> usize {
+    std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+}
+
+/// Fewer steps than `TINY`, with checkpoints and rows between them; more for more kills than so few steps have calls. Every
+/// step adds a dozen calls.
+fn short() -> Vec<String> {
+    let steps = format!("training.steps={}", 6.max(kills() / 8));
+    let sets = [&steps, "training.checkpoint_every=3", "training.log_every=2"];
+    let mut arguments: Vec<String> = sets.into_iter().flat_map(|set| ["--set".to_owned(), set.to_owned()]).collect();
+    arguments.extend(["--threads".to_owned(), "1".to_owned()]);
+    arguments
+}
+
+/// `unbraid train` of so many steps, and more arguments.
+fn train(bench: &Bench, out: &str, more: &[&str]) -> assert_cmd::Command {
+    let mut command = bench.train(out, more);
+    command.args(short());
+    command
+}
 
 /// A system call: its name, and how many of that name there were in its thread, itself included. So strace counts.
 type Call = (String, usize);
@@ -36,7 +46,7 @@ fn traced(bench: &Bench, out: &str, more: &[&str], kill_at: Option<&Call>) -> Ou
         command.args(["-e", &format!("inject={name}:signal=SIGKILL:when={number}")]);
     }
     command.arg(assert_cmd::cargo::cargo_bin("unbraid"));
-    command.args(["train", "--config", "tiny.toml", "--quiet", "--out", out]).args(SHORT).args(more);
+    command.args(["train", "--config", "tiny.toml", "--quiet", "--out", out]).args(short()).args(more);
     command.output().unwrap()
 }
 
@@ -70,11 +80,22 @@ fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
     Some(calls)
 }
 
-/// Some of the calls, evenly spread: as many as `UNBRAID_KILLS` says.
-fn sampled(calls: Vec<Call>, count: usize) -> Vec<Call> {
-    let count = std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
-    let step = calls.len().div_ceil(count).max(1);
-    calls.into_iter().step_by(step).collect()
+/// Some of the calls, evenly spread, and all of them where there are not more.
+fn sampled(calls: Vec<Call>) -> Vec<Call> {
+    let (count, all) = (kills().min(calls.len()), calls.len());
+    (0..count).map(|place| calls[place * all / count].clone()).collect()
+}
+
+fn copy_directory(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let copy = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_directory(&entry.path(), &copy),
+            false => drop(fs::copy(entry.path(), copy).unwrap()),
+        }
+    }
 }
 
 fn no_leftovers(run: &Path) {
@@ -90,34 +111,38 @@ fn no_leftovers(run: &Path) {
 fn a_training_that_is_killed_at_any_call_is_resumed_to_the_same_bytes() {
     let bench = Bench::new();
     let Some(calls) = calls(&bench, &[], "whole") else { return };
-    for call in sampled(calls, 12) {
+    let calls = sampled(calls);
+    for call in &calls {
         let _ = fs::remove_dir_all(bench.path("run"));
-        assert!(!traced(&bench, "run", &[], Some(&call)).status.success(), "{call:?}");
-        let arguments = [&SHORT[..], &["--resume", "auto"]].concat();
-        let output = bench.train("run", &arguments).output().unwrap();
+        assert!(!traced(&bench, "run", &[], Some(call)).status.success(), "{call:?}");
+        let output = train(&bench, "run", &["--resume", "auto"]).output().unwrap();
         assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert_same(&bench.path("whole"), &bench.path("run"));
         no_leftovers(&bench.path("run"));
     }
+    eprintln!("{} trainings killed, each resumed to the same bytes", calls.len());
 }
 
 #[test]
 fn an_overwrite_that_is_killed_at_any_call_leaves_what_both_ways_on_accept() {
     let bench = Bench::new();
-    bench.train("whole", &SHORT).assert().success();
+    train(&bench, "whole", &[]).assert().success();
     let Some(calls) = calls(&bench, &["--overwrite"], "whole") else { return };
-    for (place, call) in sampled(calls, 12).into_iter().enumerate() {
+    train(&bench, "earlier", &["--set", "seed=6"]).assert().success();
+    let calls = sampled(calls);
+    for (place, call) in calls.iter().enumerate() {
         let _ = fs::remove_dir_all(bench.path("run"));
-        bench.train("run", &[&SHORT[..], &["--set", "seed=6"]].concat()).assert().success();
-        assert!(!traced(&bench, "run", &["--overwrite"], Some(&call)).status.success(), "{call:?}");
+        copy_directory(&bench.path("earlier"), &bench.path("run"));
+        assert!(!traced(&bench, "run", &["--overwrite"], Some(call)).status.success(), "{call:?}");
         // Until the first file is removed, the earlier run is there, with its own configuration.
         let is_earlier = unbraid::run::RunPaths::new(bench.path("run")).exists()
             && fs::read_to_string(bench.path("run/config.toml")).is_ok_and(|text| text.contains("seed = 6"));
         let way = if is_earlier || place % 2 == 0 { &["--overwrite"][..] } else { &["--resume", "auto"] };
-        let output = bench.train("run", &[&SHORT[..], way].concat()).output().unwrap();
+        let output = train(&bench, "run", way).output().unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{call:?}, {way:?}: {message}");
         assert_same(&bench.path("whole"), &bench.path("run"));
         no_leftovers(&bench.path("run"));
     }
+    eprintln!("{} overwritings killed, each repeated or resumed to the same bytes", calls.len());
 }
