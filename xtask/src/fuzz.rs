@@ -72,7 +72,9 @@ fn parse(arguments: &[&str]) -> Result<Options, String> {
             other => {
                 let names = TARGETS.map(|target| target.name).join(", ");
                 options.seconds = other.parse().map_err(|_| {
-                    format!("fuzz: found `{other}`, expected a number of seconds, --sanitizer, or one of {names}")
+                    format!(
+                        "fuzz: found `{other}`, expected a number of seconds, --sanitizer, or one of {names}"
+                    )
                 })?;
             }
         }
@@ -208,7 +210,9 @@ mod tests {
         let found = parse(&["idx", "5", "--sanitizer", "address", "npz"]);
         assert_eq!(found, Ok(options(5, "address", &["idx", "npz"])));
         assert_eq!(parse(&["--sanitizer"]).unwrap_err(), "fuzz: --sanitizer: expected address or none");
-        assert!(parse(&["pickle"]).unwrap_err().starts_with("fuzz: found `pickle`, expected a number of seconds"));
+        assert!(
+            parse(&["pickle"]).unwrap_err().starts_with("fuzz: found `pickle`, expected a number of seconds")
+        );
     }
 
     #[test]

@@ -143,7 +143,9 @@ mod tests {
     fn long_messages_keep_their_beginning_and_their_end() {
         let found = "ä".repeat(100_000);
         let text = message(&usage(format!("a.csv: line 1: found `{found}`, expected a number")));
-        assert!(text.starts_with("error: a.csv: line 1: found `ä") && text.ends_with("ä`, expected a number"));
+        assert!(
+            text.starts_with("error: a.csv: line 1: found `ä") && text.ends_with("ä`, expected a number")
+        );
         // 100,000 letters, and 42 characters around them; 3,500 are kept.
         assert!(text.contains("ä [96542 characters left out] ä"), "{text}");
         assert_eq!(shortened("a".repeat(3500)), "a".repeat(3500));

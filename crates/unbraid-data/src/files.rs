@@ -159,7 +159,8 @@ fn read_pipe(mut pipe: File, limit: u64) -> io::Result<Vec<u8>> {
             Ok(count) => {
                 bytes.extend_from_slice(&piece[..count]);
                 if bytes.len() as u64 > limit {
-                    let message = format!("found a pipe with more than {}, expected at most that", Bytes(limit));
+                    let message =
+                        format!("found a pipe with more than {}, expected at most that", Bytes(limit));
                     return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
                 }
                 continue;

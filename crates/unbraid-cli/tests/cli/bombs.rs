@@ -75,7 +75,8 @@ fn tar(path: &Path) {
 /// A JPEG whose frame header claims 13300 x 13300 pixels: in the segment 0xFFC0, height and width follow the length and the
 /// precision.
 fn jpeg(path: &Path) {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid-data/tests/fixtures/odd_images/exif-1.jpg");
+    let fixture =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid-data/tests/fixtures/odd_images/exif-1.jpg");
     let mut bytes = fs::read(fixture).unwrap();
     let frame = bytes.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
     for place in [frame + 5, frame + 7] {
@@ -120,16 +121,28 @@ fn bombs_are_refused_in_little_memory() {
     let wide = "model.architecture={ name = \"burgess\", channels = 60000, hidden = 16 }";
     for (arguments, words) in [
         (&["evaluate", "--codes", "codes.npz"][..], "array `codes`"),
-        (&["data", "info", "nips2015-analogy-data.tar"], "found a name of 3.0 GiB, expected names of at most 64.0 KiB"),
-        (&["data", "info", "jpeg"], "image of 13300 x 13300 pixels: found 506.1 MiB in memory, expected at most 256.0 MiB"),
-        (&["data", "info", "bmp"], "image of 30000 x 30000 pixels: found 2.5 GiB in memory, expected at most 256.0 MiB"),
+        (
+            &["data", "info", "nips2015-analogy-data.tar"],
+            "found a name of 3.0 GiB, expected names of at most 64.0 KiB",
+        ),
+        (
+            &["data", "info", "jpeg"],
+            "image of 13300 x 13300 pixels: found 506.1 MiB in memory, expected at most 256.0 MiB",
+        ),
+        (
+            &["data", "info", "bmp"],
+            "image of 30000 x 30000 pixels: found 2.5 GiB in memory, expected at most 256.0 MiB",
+        ),
         (&["data", "info", "long.png"], too_long),
         (&["train", "--config", "long.toml"], too_long),
         (&["decode", "run", "long.csv", "-o", "a.png"], too_long),
         (&["decode", "run", "long.json", "-o", "a.png"], too_long),
         (&["study", "import", "study", "long.csv"], too_long),
         (&["sample", "run", "-o", "a.png"], too_long),
-        (&["train", "--config", "tiny.toml", "--out", "wide", "--set", wide], "found a need of at least 5160.1 GiB"),
+        (
+            &["train", "--config", "tiny.toml", "--out", "wide", "--set", wide],
+            "found a need of at least 5160.1 GiB",
+        ),
         (&["sample", "run", "-n", "18446744073709551615", "-o", "a.npz"], "18446744073709551615"),
     ] {
         let (output, peak) = measured(&bench, arguments);

@@ -121,7 +121,8 @@ fn every_command_that_prints_reports_a_full_disk() {
     ] {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("unbraid"));
-        let output = command.args(arguments).current_dir(bench.directory.path()).stdout(full).output().unwrap();
+        let output =
+            command.args(arguments).current_dir(bench.directory.path()).stdout(full).output().unwrap();
         let message = "error: cannot write to standard output: No space left on device (os error 28)";
         check_last_failure(&output, bench.directory.path(), 1, message);
     }

@@ -127,7 +127,8 @@ fn what_never_ends_is_not_read_in_folders_and_runs() {
         &format!("error: photos/endless.png: cannot open: {regular}"),
     );
     symlink("/dev/zero", bench.path("photos/endless.jpg")).unwrap();
-    let skipping = bench.unbraid(&["data", "info", "folder(path=photos, skip_broken=true)"]).output().unwrap();
+    let skipping =
+        bench.unbraid(&["data", "info", "folder(path=photos, skip_broken=true)"]).output().unwrap();
     crate::support::check(&skipping, &["skipped 2 broken images: endless.jpg, endless.png"]);
     named_pipe(&bench.path("run/units.toml"));
     bench.refuse(

@@ -11,25 +11,22 @@ use std::process::{Command, Output};
 const CALLS: &str =
     "openat,write,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate,fsync,fdatasync";
 
-/// How many kills of each kind: few as a test, as many as asked for as a benchmark (`cargo xtask bench kills`).
-fn kills() -> usize {
-    std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
-}
+/// Fewer steps than `TINY`, with two checkpoints and rows between them.
+const SHORT: [&str; 8] = [
+    "--set",
+    "training.steps=6",
+    "--set",
+    "training.checkpoint_every=3",
+    "--set",
+    "training.log_every=2",
+    "--threads",
+    "1",
+];
 
-/// Fewer steps than `TINY`, with checkpoints and rows between them; more for more kills than so few steps have calls. Every
-/// step adds a dozen calls.
-fn short() -> Vec<String> {
-    let steps = format!("training.steps={}", 6.max(kills() / 8));
-    let sets = [&steps, "training.checkpoint_every=3", "training.log_every=2"];
-    let mut arguments: Vec<String> = sets.into_iter().flat_map(|set| ["--set".to_owned(), set.to_owned()]).collect();
-    arguments.extend(["--threads".to_owned(), "1".to_owned()]);
-    arguments
-}
-
-/// `unbraid train` of so many steps, and more arguments.
+/// `unbraid train` of so few steps, and more arguments.
 fn train(bench: &Bench, out: &str, more: &[&str]) -> assert_cmd::Command {
-    let mut command = bench.train(out, more);
-    command.args(short());
+    let mut command = bench.train(out, &SHORT);
+    command.args(more);
     command
 }
 
@@ -46,7 +43,7 @@ fn traced(bench: &Bench, out: &str, more: &[&str], kill_at: Option<&Call>) -> Ou
         command.args(["-e", &format!("inject={name}:signal=SIGKILL:when={number}")]);
     }
     command.arg(assert_cmd::cargo::cargo_bin("unbraid"));
-    command.args(["train", "--config", "tiny.toml", "--quiet", "--out", out]).args(short()).args(more);
+    command.args(["train", "--config", "tiny.toml", "--quiet", "--out", out]).args(SHORT).args(more);
     command.output().unwrap()
 }
 
@@ -80,10 +77,28 @@ fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
     Some(calls)
 }
 
-/// Some of the calls, evenly spread, and all of them where there are not more.
-fn sampled(calls: Vec<Call>) -> Vec<Call> {
-    let (count, all) = (kills().min(calls.len()), calls.len());
-    (0..count).map(|place| calls[place * all / count].clone()).collect()
+/// Kills at calls until there were enough: few as a test, as many as asked for as a benchmark (`cargo xtask bench kills`).
+/// A training has a hundred calls; more kills are of trainings with other seeds. `prepare` makes the whole run of a seed and
+/// gives its calls, `kill` kills at one of them and checks what follows.
+fn kill_often(
+    prepare: impl Fn(&str) -> Option<Vec<Call>>,
+    kill: impl Fn(&str, usize, &Call),
+) -> Option<usize> {
+    let wanted = std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let mut done = 0;
+    for seed in (7..).map(|seed| format!("seed={seed}")) {
+        let calls = prepare(&seed)?;
+        let count = calls.len().min(wanted - done);
+        // Evenly spread, where not all of them are wanted.
+        for place in 0..count {
+            kill(&seed, done + place, &calls[place * calls.len() / count]);
+        }
+        done += count;
+        if done >= wanted {
+            break;
+        }
+    }
+    Some(done)
 }
 
 fn copy_directory(from: &Path, to: &Path) {
@@ -110,39 +125,48 @@ fn no_leftovers(run: &Path) {
 #[test]
 fn a_training_that_is_killed_at_any_call_is_resumed_to_the_same_bytes() {
     let bench = Bench::new();
-    let Some(calls) = calls(&bench, &[], "whole") else { return };
-    let calls = sampled(calls);
-    for call in &calls {
+    let prepare = |seed: &str| {
+        let _ = fs::remove_dir_all(bench.path("whole"));
+        calls(&bench, &["--set", seed], "whole")
+    };
+    let killed = kill_often(prepare, |seed, _, call| {
         let _ = fs::remove_dir_all(bench.path("run"));
-        assert!(!traced(&bench, "run", &[], Some(call)).status.success(), "{call:?}");
-        let output = train(&bench, "run", &["--resume", "auto"]).output().unwrap();
+        assert!(!traced(&bench, "run", &["--set", seed], Some(call)).status.success(), "{call:?}");
+        let output = train(&bench, "run", &["--set", seed, "--resume", "auto"]).output().unwrap();
         assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert_same(&bench.path("whole"), &bench.path("run"));
         no_leftovers(&bench.path("run"));
+    });
+    if let Some(killed) = killed {
+        eprintln!("{killed} trainings killed, each resumed to the same bytes");
     }
-    eprintln!("{} trainings killed, each resumed to the same bytes", calls.len());
 }
 
 #[test]
 fn an_overwrite_that_is_killed_at_any_call_leaves_what_both_ways_on_accept() {
     let bench = Bench::new();
-    train(&bench, "whole", &[]).assert().success();
-    let Some(calls) = calls(&bench, &["--overwrite"], "whole") else { return };
     train(&bench, "earlier", &["--set", "seed=6"]).assert().success();
-    let calls = sampled(calls);
-    for (place, call) in calls.iter().enumerate() {
+    let prepare = |seed: &str| {
+        let _ = fs::remove_dir_all(bench.path("whole"));
+        copy_directory(&bench.path("earlier"), &bench.path("whole"));
+        calls(&bench, &["--set", seed, "--overwrite"], "whole")
+    };
+    let killed = kill_often(prepare, |seed, number, call| {
         let _ = fs::remove_dir_all(bench.path("run"));
         copy_directory(&bench.path("earlier"), &bench.path("run"));
-        assert!(!traced(&bench, "run", &["--overwrite"], Some(call)).status.success(), "{call:?}");
+        let overwrite = traced(&bench, "run", &["--set", seed, "--overwrite"], Some(call));
+        assert!(!overwrite.status.success(), "{call:?}");
         // Until the first file is removed, the earlier run is there, with its own configuration.
         let is_earlier = unbraid::run::RunPaths::new(bench.path("run")).exists()
             && fs::read_to_string(bench.path("run/config.toml")).is_ok_and(|text| text.contains("seed = 6"));
-        let way = if is_earlier || place % 2 == 0 { &["--overwrite"][..] } else { &["--resume", "auto"] };
-        let output = train(&bench, "run", way).output().unwrap();
+        let way = if is_earlier || number % 2 == 0 { &["--overwrite"][..] } else { &["--resume", "auto"] };
+        let output = train(&bench, "run", &[&["--set", seed], way].concat()).output().unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{call:?}, {way:?}: {message}");
         assert_same(&bench.path("whole"), &bench.path("run"));
         no_leftovers(&bench.path("run"));
+    });
+    if let Some(killed) = killed {
+        eprintln!("{killed} overwritings killed, each repeated or resumed to the same bytes");
     }
-    eprintln!("{} overwritings killed, each repeated or resumed to the same bytes", calls.len());
 }

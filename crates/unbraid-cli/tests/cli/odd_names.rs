@@ -44,7 +44,8 @@ fn images_may_have_any_name() {
     fs::create_dir(named(&bench, b"photos/\xe9t\xe9")).unwrap();
     fs::rename(bench.path("photos/00001.png"), named(&bench, b"photos/00001\xff.png")).unwrap();
     fs::rename(bench.path("photos/00002.png"), named(&bench, b"photos/\xe9t\xe9/2.png")).unwrap();
-    let output = bench.unbraid(&["encode", "run", "--data", "folder(path=photos, channels=1)"]).output().unwrap();
+    let output =
+        bench.unbraid(&["encode", "run", "--data", "folder(path=photos, channels=1)"]).output().unwrap();
     check(&output, &[]);
     let table = String::from_utf8(output.stdout).unwrap();
     let names: Vec<&str> = table.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();

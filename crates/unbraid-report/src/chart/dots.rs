@@ -100,9 +100,7 @@ pub(crate) fn coloured_plane(
         }
     });
     if groups.len() > 1 {
-        frame.legend_in(
-            groups.iter().map(|(name, colour, _)| (stroke(*colour), name.as_str())),
-        );
+        frame.legend_in(groups.iter().map(|(name, colour, _)| (stroke(*colour), name.as_str())));
     }
     frame.svg
 }

@@ -84,7 +84,8 @@ fn malformed(path: &Path, error: csv::Error) -> Error {
 
 fn read_csv(run: &Run, path: &Path) -> Result<Columns> {
     let malformed = |error: csv::Error| malformed(path, error);
-    let mut reader = csv::Reader::from_reader(open_limited(path, LONGEST_TABLE).map_err(Error::io(path, "read it"))?);
+    let mut reader =
+        csv::Reader::from_reader(open_limited(path, LONGEST_TABLE).map_err(Error::io(path, "read it"))?);
     let header = reader.headers().map_err(malformed)?.clone();
     let place = |prefix: &str, unit: Unit, number: usize| -> Result<usize> {
         let name = format!("{prefix}_{number}");
