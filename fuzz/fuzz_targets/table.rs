@@ -2,4 +2,6 @@
 
 use unbraid_data::formats::fuzzing::on_file;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| on_file(bytes, |path| drop(unbraid_study::imported::read(path))));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| on_file(bytes, "csv", |path| drop(
+    unbraid_study::imported::read(path)
+)));

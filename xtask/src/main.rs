@@ -16,9 +16,11 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
   check                the quick part of it: format and lints
-  fuzz [SECONDS]       every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
+  fuzz [SECONDS] [TARGET...] [--sanitizer address]
+                       every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
   sbom [FILE]          the bill of materials for a release (default: target/unbraid.cdx.json)
   wheel                the Python wheel for a release, in target/wheels
+  bench kills [N]      kills so many trainings at system calls (default: 1000) and compares what is resumed; needs strace
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
   bench kernels [...]  each convolution against the machine's peak
   bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it
@@ -35,6 +37,8 @@ fn main() -> ExitCode {
         ["sbom"] => sbom::write("target/unbraid.cdx.json"),
         ["sbom", file] => sbom::write(file),
         ["wheel"] => python::wheel(),
+        ["bench", "kills"] => kills("1000"),
+        ["bench", "kills", number] => kills(number),
         ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
         ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
         ["bench", "train", rest @ ..] => bench("unbraid", "train", rest),
@@ -79,6 +83,16 @@ fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {
         arguments.extend(rest);
     }
     cargo("benchmark", &arguments)
+}
+
+/// Half of the kills are of trainings, half of trainings that overwrite a run.
+fn kills(number: &str) -> Result<(), String> {
+    let number: usize =
+        number.parse().map_err(|_| format!("bench kills: found `{number}`, expected a number of kills"))?;
+    let arguments = ["test", "--workspace", "--test", "cli", "--", "--nocapture", "kill_everywhere"];
+    timed("kills", &arguments, |command| {
+        command.env("UNBRAID_KILLS", number.div_ceil(2).to_string()).status().map_err(cannot_start)
+    })
 }
 
 /// Runs cargo in the root of the workspace, and says what and how long.

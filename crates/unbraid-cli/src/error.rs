@@ -54,7 +54,21 @@ pub(crate) fn report(error: &anyhow::Error) -> u8 {
 pub(crate) fn message(error: &anyhow::Error) -> String {
     let hint = error.chain().find_map(hints::hint);
     let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    format!("error: {}{hint}", error_chain(error.as_ref()))
+    format!("error: {}{hint}", shortened(error_chain(error.as_ref())))
+}
+
+/// Messages quote what they found, which may be a line of any length in a file: of a long one, its beginning and its end are
+/// shown, where the place and what was expected are.
+fn shortened(text: String) -> String {
+    const BEGINNING: usize = 3000;
+    const END: usize = 500;
+    let characters = text.chars().count();
+    if characters <= BEGINNING + END {
+        return text;
+    }
+    let place = |number: usize| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+    let (beginning, end) = (&text[..place(BEGINNING)], &text[place(characters - END)..]);
+    format!("{beginning} [{} characters left out] {end}", characters - BEGINNING - END)
 }
 
 /// 2 for wrong usage or input, 128 plus the signal after an orderly stop, 1 for everything else.
@@ -122,6 +136,18 @@ mod tests {
         let interrupted =
             unbraid::Error::Interrupted { path: "a".into(), step: 3, signal: Signal::Interrupt };
         assert_eq!(code(interrupted), 130);
+    }
+
+    #[test]
+    fn long_messages_keep_their_beginning_and_their_end() {
+        let found = "ä".repeat(100_000);
+        let text = message(&usage(format!("a.csv: line 1: found `{found}`, expected a number")));
+        assert!(
+            text.starts_with("error: a.csv: line 1: found `ä") && text.ends_with("ä`, expected a number")
+        );
+        // 100,000 letters, and 42 characters around them; 3,500 are kept.
+        assert!(text.contains("ä [96542 characters left out] ä"), "{text}");
+        assert_eq!(shortened("a".repeat(3500)), "a".repeat(3500));
     }
 
     #[test]

@@ -28,6 +28,9 @@ fn of_library(error: &Error) -> Option<String> {
             format!("unbraid name {} 3=azimuth gives unit 3 a name", run.display())
         }
         Error::TooLarge { .. } | Error::Data(DataError::TooLarge { .. }) => ALLOW_LARGE.to_owned(),
+        Error::LinkedDirectory { .. } => {
+            "to keep it on another disk, move the whole run there and link to that".to_owned()
+        }
         Error::ForeignFile { .. } => "move it out of the way".to_owned(),
         Error::UnknownPreset { suggestion: None, .. } => "`unbraid presets` lists them".to_owned(),
         Error::NothingToResume { .. } => "without --resume or --extend, a new run starts".to_owned(),

@@ -9,7 +9,7 @@ use std::fs::{File, FileType, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The longest configuration, note or list of options: a thousand times what people write.
 pub const LONGEST_TEXT: u64 = 64 << 20;
@@ -32,14 +32,18 @@ pub const LONGEST_TABLE: u64 = 1 << 30;
 /// assert_eq!(error.to_string(), "found a character device, expected a regular file");
 /// ```
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    // Opening a named pipe would wait for somebody to write to it.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
-    let file = options.open(path)?;
+    let file = open_without_waiting(path)?;
     refuse_special(file.metadata()?.file_type())?;
     Ok(file)
+}
+
+/// Opening a named pipe would otherwise wait for somebody to write to it.
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
+    options.open(path)
 }
 
 /// Opens a file of our own for reading and writing, or creates it. Its content is kept. A symbolic link is refused: who
@@ -79,19 +83,29 @@ fn open_unlinked(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 /// # Errors
 /// If it cannot be read, is not a regular file, or is longer.
 pub fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
-    let length = file.metadata()?.len();
-    let too_long = |length: u64| {
-        let message = format!("found a file of {}, expected at most {}", Bytes(length), Bytes(limit));
-        io::Error::new(io::ErrorKind::FileTooLarge, message)
-    };
-    if length > limit {
-        return Err(too_long(length));
-    }
     let mut bytes = Vec::new();
     // It may grow while it is read.
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64)) } else { Ok(bytes) }
+    open_limited(path, limit)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    check_length(bytes.len() as u64, limit)?;
+    Ok(bytes)
+}
+
+/// Opens a file of at most `limit` bytes for reading, as [`open_regular`] does.
+///
+/// # Errors
+/// As [`open_regular`], and if it is longer.
+pub fn open_limited(path: &Path, limit: u64) -> io::Result<File> {
+    let file = open_regular(path)?;
+    check_length(file.metadata()?.len(), limit)?;
+    Ok(file)
+}
+
+fn check_length(length: u64, limit: u64) -> io::Result<()> {
+    if length <= limit {
+        return Ok(());
+    }
+    let message = format!("found a file of {}, expected at most {}", Bytes(length), Bytes(limit));
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, message))
 }
 
 /// Reads a text of at most `limit` bytes.
@@ -99,11 +113,65 @@ pub fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_limited`], and if it is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    let bytes = read_limited(path, limit)?;
+    text_of(read_limited(path, limit)?)
+}
+
+fn text_of(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| {
         // As `std::fs::read_to_string` says it.
         io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
     })
+}
+
+/// Reads a text of at most `limit` bytes that its user named, such as on a command line: a pipe is read as well, as shells
+/// make one of `<(command)`. What is named in a file from elsewhere is for [`read_text`].
+///
+/// # Errors
+/// As [`read_text`], and if nobody writes to the pipe.
+pub fn read_piped_text(path: &Path, limit: u64) -> io::Result<String> {
+    #[cfg(unix)]
+    if std::fs::metadata(path).is_ok_and(|found| is_pipe(found.file_type())) {
+        return text_of(read_pipe(open_without_waiting(path)?, limit)?);
+    }
+    read_text(path, limit)
+}
+
+#[cfg(unix)]
+fn is_pipe(kind: FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
+}
+
+/// Reads a pipe until its writers have closed it.
+#[cfg(unix)]
+fn read_pipe(mut pipe: File, limit: u64) -> io::Result<Vec<u8>> {
+    /// How long somebody who opened the other end a moment later is waited for.
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let start = Instant::now();
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+    loop {
+        match pipe.read(&mut piece) {
+            Ok(0) if bytes.is_empty() && start.elapsed() < PATIENCE => {}
+            Ok(0) if bytes.is_empty() => {
+                let message = "found a named pipe that nobody writes to, expected a file or a pipe with text";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            }
+            Ok(0) => return Ok(bytes),
+            Ok(count) => {
+                bytes.extend_from_slice(&piece[..count]);
+                if bytes.len() as u64 > limit {
+                    let message =
+                        format!("found a pipe with more than {}, expected at most that", Bytes(limit));
+                    return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+                }
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // Its writer is not ready yet.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Creates a file beside `path` whose name begins with a dot and ends in [`PARTIAL`]. Nothing that exists is opened,
@@ -240,6 +308,37 @@ mod tests {
         fs::write(at("file"), "x").unwrap();
         std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
         assert_eq!(read_text(&at("link"), 9).unwrap(), "x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_read_where_its_user_named_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let written = |bytes: usize, limit: u64| {
+            std::thread::scope(|scope| {
+                // Opening it waits for the reader. Nobody reads all of what is too long.
+                scope.spawn(|| {
+                    let mut pipe = OpenOptions::new().write(true).open(&path).unwrap();
+                    let _ = (0..bytes).try_for_each(|_| pipe.write_all(b"x"));
+                });
+                read_piped_text(&path, limit).map_err(|error| error.to_string())
+            })
+        };
+        assert_eq!(written(3, 3), Ok("xxx".to_owned()));
+        // More than a pipe holds at a time.
+        assert_eq!(written(100_000, 100_000).map(|text| text.len()), Ok(100_000));
+        assert_eq!(written(4, 3).unwrap_err(), "found a pipe with more than 3 bytes, expected at most that");
+        let error = read_piped_text(&path, 3).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "found a named pipe that nobody writes to, expected a file or a pipe with text"
+        );
+        fs::write(directory.path().join("file"), "x").unwrap();
+        assert_eq!(read_piped_text(&directory.path().join("file"), 3).unwrap(), "x");
+        let error = read_piped_text(Path::new("/dev/zero"), 3).unwrap_err();
+        assert_eq!(error.to_string(), "found a character device, expected a regular file");
     }
 
     #[cfg(unix)]

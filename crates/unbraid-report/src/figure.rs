@@ -90,8 +90,8 @@ impl Drawing {
         let escaped = escape(title);
         Ok(match self {
             Self::Gallery(gallery) => gallery.html(title)?,
-            Self::Charts(charts) => inline("charts", charts),
-            Self::Matrices(charts) => inline("wide", charts),
+            Self::Charts(charts) => inline("charts", charts, Svg::inline),
+            Self::Matrices(charts) => inline("wide", charts, Svg::inline_in_full),
             Self::Picture(canvas) => paper(&escaped, canvas, &data_uri("image/png", &canvas.png()?)),
             Self::Animation(animation) => {
                 let Some(still) = animation.frames.first() else { return Ok(String::new()) };
@@ -106,8 +106,8 @@ impl Drawing {
     }
 }
 
-fn inline(class: &str, charts: &[Svg]) -> String {
-    let charts: String = charts.iter().map(Svg::inline).collect();
+fn inline(class: &str, charts: &[Svg], html: fn(&Svg) -> String) -> String {
+    let charts: String = charts.iter().map(html).collect();
     format!("<div class=\"{class}\">\n{charts}</div>\n")
 }
 

@@ -262,7 +262,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// Its length.
-        found: usize,
+        found: u64,
         /// What the checkpoint recorded.
         expected: String,
     },

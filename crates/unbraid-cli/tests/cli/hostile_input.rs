@@ -3,7 +3,7 @@
 
 use crate::support::Bench;
 #[cfg(target_os = "linux")]
-use crate::support::{Disk, check_failure, check_last_failure};
+use crate::support::{Disk, check_failure};
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
@@ -49,37 +49,112 @@ fn links_in_a_run_directory_are_not_followed() {
     symlink(bench.path("elsewhere"), bench.path("run/checkpoints")).unwrap();
     bench.refuse(
         &["train", "--quiet", "--resume", "--out", "run"],
-        "error: run/checkpoints: found a symbolic link, expected a directory of the run itself",
+        "error: run/checkpoints: found a symbolic link, expected a directory of the run itself\nhint: to keep it on another \
+         disk, move the whole run there and link to that",
     );
     // Reading is harmless.
     bench.succeed(&["sample", "run", "-n", "2", "-o", "a.png"], &[]);
+}
+
+/// A run on a scratch disk: who names the link means what it points to.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_whole_run_is_followed() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("scratch")).unwrap();
+    symlink(bench.path("scratch"), bench.path("run")).unwrap();
+    bench.train("run", &[]).assert().success();
+    bench.succeed(&["train", "--quiet", "--extend", "80", "--out", "run"], &[]);
+    assert!(bench.path("scratch/checkpoints/last.safetensors").is_file() && bench.path("run").is_symlink());
 }
 
 #[cfg(unix)]
 #[test]
 fn what_never_ends_is_not_read() {
     let bench = Bench::new();
-    named_pipe(&bench.path("pipe.toml"));
+    named_pipe(&bench.path("abandoned.toml"));
     named_pipe(&bench.path("pipe.npz"));
     symlink("/dev/zero", bench.path("zero.toml")).unwrap();
     symlink("/dev/zero", bench.path("zero.npz")).unwrap();
     for (name, found) in [("pipe", "a named pipe"), ("zero", "a character device")] {
         let regular = format!("found {found}, expected a regular file");
-        let config = format!("{name}.toml");
-        bench.refuse(
-            &["train", "--config", &config],
-            &format!("error: {config}: cannot read the configuration: {regular}"),
-        );
         let data = format!("{name}.npz");
         bench.refuse(&["data", "info", &data], &format!("error: {data}: cannot open: {regular}"));
         bench.refuse(&["evaluate", "--codes", &data], &format!("error: {data}: cannot open: {regular}"));
     }
+    let read = "cannot read the configuration";
+    bench.refuse(
+        &["train", "--config", "zero.toml"],
+        &format!("error: zero.toml: {read}: found a character device, expected a regular file"),
+    );
+    bench.refuse(
+        &["train", "--config", "abandoned.toml"],
+        &format!(
+            "error: abandoned.toml: {read}: found a named pipe that nobody writes to, expected a file or a pipe with text"
+        ),
+    );
     let sparse = fs::File::create(bench.path("long.toml")).unwrap();
     sparse.set_len(1 << 40).unwrap();
     bench.refuse(
         &["train", "--config", "long.toml"],
         "error: long.toml: cannot read the configuration: found a file of 1024.0 GiB, expected at most 64.0 MiB",
     );
+}
+
+/// Files that others read beside the images or the weights.
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_not_read_in_folders_and_runs() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    bench.succeed(&["sample", "run", "-n", "4", "-o", "photos"], &[]);
+    let regular = "found a named pipe, expected a regular file";
+    for name in ["codes.csv", "codes.json", "table.csv", "photos/endless.png"] {
+        named_pipe(&bench.path(name));
+    }
+    for codes in ["codes.csv", "codes.json"] {
+        bench.refuse(
+            &["decode", "run", codes, "-o", "a.png"],
+            &format!("error: {codes}: cannot read it: {regular}"),
+        );
+    }
+    bench.refuse(
+        &["data", "info", "folder(path=photos, attributes=table.csv)"],
+        &format!("error: table.csv: cannot read: {regular}"),
+    );
+    bench.refuse(
+        &["data", "info", "folder(path=photos)"],
+        &format!("error: photos/endless.png: cannot open: {regular}"),
+    );
+    symlink("/dev/zero", bench.path("photos/endless.jpg")).unwrap();
+    let skipping =
+        bench.unbraid(&["data", "info", "folder(path=photos, skip_broken=true)"]).output().unwrap();
+    crate::support::check(&skipping, &["skipped 2 broken images: endless.jpg, endless.png"]);
+    named_pipe(&bench.path("run/units.toml"));
+    bench.refuse(
+        &["sample", "run", "-o", "a.png"],
+        &format!("error: run/units.toml: cannot read it: {regular}"),
+    );
+}
+
+/// `--config <(command)`: whoever writes that command line chose what is read.
+#[cfg(unix)]
+#[test]
+fn a_configuration_may_come_through_a_pipe() {
+    let bench = Bench::new();
+    let script = "\"$0\" train --quiet --config <(cat tiny.toml) --out piped && \
+                  cat tiny.toml | \"$0\" train --quiet --config /dev/stdin --out read";
+    let output = std::process::Command::new("bash")
+        .args(["-c", script])
+        .arg(assert_cmd::cargo::cargo_bin("unbraid"))
+        .current_dir(bench.directory.path())
+        .output();
+    let Ok(output) = output else { return crate::support::skip("there is no bash here") };
+    crate::support::check(&output, &[]);
+    bench.train("run", &[]).assert().success();
+    for out in ["piped", "read"] {
+        crate::support::assert_same(&bench.path("run"), &bench.path(out));
+    }
 }
 
 /// The limit is set, so that the message is the same on every machine.
@@ -241,31 +316,4 @@ fn a_run_that_cannot_be_written_is_noticed_first() {
         check_failure(&output, bench.directory.path(), 2, &message);
     }
     disk.remount("rw");
-}
-
-/// Every command that writes: exit code 1, the file named, and nothing half-written left behind.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_reported_by_every_command_that_writes() {
-    let bench = Bench::new();
-    bench.train("run", &[]).assert().success();
-    let Some(_disk) = Disk::mount(bench.path("disk"), "16k") else { return };
-    let full = |file: &str| format!("error: cannot write {file}: No space left on device (os error 28)");
-    for (arguments, file) in [
-        (
-            &["encode", "run", "--data", "shapes(orientations=5, positions=8)", "-o", "disk/codes.npz"][..],
-            "disk/codes.npz",
-        ),
-        (&["sample", "run", "-n", "256", "-o", "disk/samples.npz"], "disk/samples.npz"),
-        (&["traverse", "run", "-o", "disk/traversals.png"], "disk/traversals.png"),
-        (
-            &["data", "convert", "shapes(scales=2, orientations=2, positions=4)", "-o", "disk/data.npz"],
-            "disk/data.npz",
-        ),
-    ] {
-        let output = bench.unbraid(arguments).output().unwrap();
-        check_last_failure(&output, bench.directory.path(), 1, &full(file));
-        let left = fs::read_dir(bench.path("disk")).unwrap().count();
-        assert_eq!(left, 0, "{arguments:?}");
-    }
 }

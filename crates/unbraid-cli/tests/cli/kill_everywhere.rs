@@ -23,6 +23,13 @@ const SHORT: [&str; 8] = [
     "1",
 ];
 
+/// `unbraid train` of so few steps, and more arguments.
+fn train(bench: &Bench, out: &str, more: &[&str]) -> assert_cmd::Command {
+    let mut command = bench.train(out, &SHORT);
+    command.args(more);
+    command
+}
+
 /// A system call: its name, and how many of that name there were in its thread, itself included. So strace counts.
 type Call = (String, usize);
 
@@ -70,11 +77,40 @@ fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
     Some(calls)
 }
 
-/// Some of the calls, evenly spread: as many as `UNBRAID_KILLS` says.
-fn sampled(calls: Vec<Call>, count: usize) -> Vec<Call> {
-    let count = std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
-    let step = calls.len().div_ceil(count).max(1);
-    calls.into_iter().step_by(step).collect()
+/// Kills at calls until there were enough: few as a test, as many as asked for as a benchmark (`cargo xtask bench kills`).
+/// A training has a hundred calls; more kills are of trainings with other seeds. `prepare` makes the whole run of a seed and
+/// gives its calls, `kill` kills at one of them and checks what follows.
+fn kill_often(
+    prepare: impl Fn(&str) -> Option<Vec<Call>>,
+    kill: impl Fn(&str, usize, &Call),
+) -> Option<usize> {
+    let wanted = std::env::var("UNBRAID_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let mut done = 0;
+    for seed in (7..).map(|seed| format!("seed={seed}")) {
+        let calls = prepare(&seed)?;
+        let count = calls.len().min(wanted - done);
+        // Evenly spread, where not all of them are wanted.
+        for place in 0..count {
+            kill(&seed, done + place, &calls[place * calls.len() / count]);
+        }
+        done += count;
+        if done >= wanted {
+            break;
+        }
+    }
+    Some(done)
+}
+
+fn copy_directory(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let copy = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_directory(&entry.path(), &copy),
+            false => drop(fs::copy(entry.path(), copy).unwrap()),
+        }
+    }
 }
 
 fn no_leftovers(run: &Path) {
@@ -89,35 +125,48 @@ fn no_leftovers(run: &Path) {
 #[test]
 fn a_training_that_is_killed_at_any_call_is_resumed_to_the_same_bytes() {
     let bench = Bench::new();
-    let Some(calls) = calls(&bench, &[], "whole") else { return };
-    for call in sampled(calls, 12) {
+    let prepare = |seed: &str| {
+        let _ = fs::remove_dir_all(bench.path("whole"));
+        calls(&bench, &["--set", seed], "whole")
+    };
+    let killed = kill_often(prepare, |seed, _, call| {
         let _ = fs::remove_dir_all(bench.path("run"));
-        assert!(!traced(&bench, "run", &[], Some(&call)).status.success(), "{call:?}");
-        let arguments = [&SHORT[..], &["--resume", "auto"]].concat();
-        let output = bench.train("run", &arguments).output().unwrap();
+        assert!(!traced(&bench, "run", &["--set", seed], Some(call)).status.success(), "{call:?}");
+        let output = train(&bench, "run", &["--set", seed, "--resume", "auto"]).output().unwrap();
         assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert_same(&bench.path("whole"), &bench.path("run"));
         no_leftovers(&bench.path("run"));
+    });
+    if let Some(killed) = killed {
+        eprintln!("{killed} trainings killed, each resumed to the same bytes");
     }
 }
 
 #[test]
 fn an_overwrite_that_is_killed_at_any_call_leaves_what_both_ways_on_accept() {
     let bench = Bench::new();
-    bench.train("whole", &SHORT).assert().success();
-    let Some(calls) = calls(&bench, &["--overwrite"], "whole") else { return };
-    for (place, call) in sampled(calls, 12).into_iter().enumerate() {
+    train(&bench, "earlier", &["--set", "seed=6"]).assert().success();
+    let prepare = |seed: &str| {
+        let _ = fs::remove_dir_all(bench.path("whole"));
+        copy_directory(&bench.path("earlier"), &bench.path("whole"));
+        calls(&bench, &["--set", seed, "--overwrite"], "whole")
+    };
+    let killed = kill_often(prepare, |seed, number, call| {
         let _ = fs::remove_dir_all(bench.path("run"));
-        bench.train("run", &[&SHORT[..], &["--set", "seed=6"]].concat()).assert().success();
-        assert!(!traced(&bench, "run", &["--overwrite"], Some(&call)).status.success(), "{call:?}");
+        copy_directory(&bench.path("earlier"), &bench.path("run"));
+        let overwrite = traced(&bench, "run", &["--set", seed, "--overwrite"], Some(call));
+        assert!(!overwrite.status.success(), "{call:?}");
         // Until the first file is removed, the earlier run is there, with its own configuration.
         let is_earlier = unbraid::run::RunPaths::new(bench.path("run")).exists()
             && fs::read_to_string(bench.path("run/config.toml")).is_ok_and(|text| text.contains("seed = 6"));
-        let way = if is_earlier || place % 2 == 0 { &["--overwrite"][..] } else { &["--resume", "auto"] };
-        let output = bench.train("run", &[&SHORT[..], way].concat()).output().unwrap();
+        let way = if is_earlier || number % 2 == 0 { &["--overwrite"][..] } else { &["--resume", "auto"] };
+        let output = train(&bench, "run", &[&["--set", seed], way].concat()).output().unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{call:?}, {way:?}: {message}");
         assert_same(&bench.path("whole"), &bench.path("run"));
         no_leftovers(&bench.path("run"));
+    });
+    if let Some(killed) = killed {
+        eprintln!("{killed} overwritings killed, each repeated or resumed to the same bytes");
     }
 }

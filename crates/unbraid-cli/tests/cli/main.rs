@@ -6,9 +6,13 @@ mod support;
 
 mod algorithms;
 mod best;
+#[cfg(target_os = "linux")]
+mod bombs;
 mod browser;
 mod compare;
 mod data_command;
+#[cfg(target_os = "linux")]
+mod disk_full;
 mod edit;
 mod evaluate_categories;
 mod evaluate_command;
@@ -24,6 +28,8 @@ mod library;
 mod live_page;
 mod measure;
 mod names;
+#[cfg(target_os = "linux")]
+mod odd_names;
 mod own_data;
 mod papers;
 mod posteriors;

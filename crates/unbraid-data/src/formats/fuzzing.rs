@@ -7,9 +7,9 @@ use std::io::Cursor;
 use std::path::Path;
 use std::{env, fs, process};
 
-/// Calls `act` with a file of these bytes, for parsers that need one.
-pub fn on_file(bytes: &[u8], act: impl FnOnce(&Path)) {
-    let path = env::temp_dir().join(format!("unbraid-fuzz-{}.csv", process::id()));
+/// Calls `act` with a file of these bytes and a name of this ending, for parsers that need one.
+pub fn on_file(bytes: &[u8], ending: &str, act: impl FnOnce(&Path)) {
+    let path = env::temp_dir().join(format!("unbraid-fuzz-{}.{ending}", process::id()));
     fs::write(&path, bytes).expect("the directory of temporary files can be written");
     act(&path);
     let _ = fs::remove_file(&path);
@@ -17,7 +17,7 @@ pub fn on_file(bytes: &[u8], act: impl FnOnce(&Path)) {
 
 /// `.npz`: every array in every way.
 pub fn npz(bytes: &[u8]) {
-    on_file(bytes, |path| {
+    on_file(bytes, "bin", |path| {
         let Ok(mut npz) = Npz::open(path) else { return };
         for name in npz.names().into_iter().take(10) {
             drop(npz.array(&name).and_then(|array| array.bytes()));
@@ -49,7 +49,7 @@ pub fn mat5(bytes: &[u8]) {
 
 /// HDF5, with the names of Shapes3D.
 pub fn hdf5(bytes: &[u8]) {
-    on_file(bytes, |path| {
+    on_file(bytes, "bin", |path| {
         let Ok(file) = hdf5::File::open(path) else { return };
         drop(file.array("images").and_then(|array| array.stream(|_| Ok(()))));
         drop(file.array("labels").and_then(|array| array.floats()));

@@ -9,6 +9,7 @@ use crate::cache::{self, Keep, Sink};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::factors::{Factor, FactorKind, FactorSpace};
+use crate::files::open_regular;
 use crate::fingerprint::Fingerprint;
 use crate::formats::{gzip, mat5};
 use crate::memory::Bytes;
@@ -19,7 +20,7 @@ use crate::stored::StoredImages;
 use crate::table::FactorTable;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tar::{Archive, PaxExtensions};
@@ -43,7 +44,7 @@ pub(crate) fn recognise(path: &Path) -> bool {
         return Cars::in_directory(path).is_ok_and(|cars| {
             let mut start = [0; 128];
             let first = cars.file(&cars.names[0]);
-            File::open(first).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            open_regular(&first).and_then(|mut file| file.read_exact(&mut start)).is_ok()
                 && mat5::is_header(&start)
         });
     }

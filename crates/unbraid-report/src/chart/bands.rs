@@ -2,8 +2,8 @@
 
 use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
-use super::svg::{Hover, Svg, Tooltip, path_of_dots, path_through};
-use crate::colour::{SERIES, hex};
+use super::svg::{Hover, Svg, Tooltip, fill, path_of_dots, path_through, stroke};
+use crate::colour::SERIES;
 use crate::numbers::number;
 
 /// One curve with its band.
@@ -73,17 +73,17 @@ fn draw_as(
         let shift =
             |order: usize| if bars { (order as f64 - (known.len() - 1) as f64 / 2.0) * 0.05 } else { 0.0 };
         for (order, band) in known.iter().enumerate() {
-            let colour = hex(SERIES[band.colour % SERIES.len()]);
+            let colour = SERIES[band.colour % SERIES.len()];
             let at =
                 |point: &BandPoint, value: f64| (x.place(point.place as f64 + shift(order)), y.place(value));
             if bars {
                 let bar = |point: &BandPoint| path_through([at(point, point.low), at(point, point.high)]);
                 let path: String = band.points.iter().map(bar).collect();
-                svg.path(&path, "whisker", &format!("stroke:{colour}"));
+                svg.path(&path, "whisker", &stroke(colour));
             } else {
                 let there = band.points.iter().map(|point| at(point, point.high));
                 let back = band.points.iter().rev().map(|point| at(point, point.low));
-                svg.path(&(path_through(there.chain(back)) + "Z"), "band", &format!("fill:{colour}"));
+                svg.path(&(path_through(there.chain(back)) + "Z"), "band", &fill(colour));
             }
         }
         for (order, band) in known.iter().enumerate() {
@@ -95,8 +95,7 @@ fn draw_as(
                 .collect();
             svg.path(&path_through(middles.iter().copied()), "curve", &series_style(band.colour));
             if values.len() <= MOST_DOTS {
-                let stroke = format!("stroke:{}", hex(colour));
-                svg.path(&path_of_dots(middles.iter().copied()), "dots strong", &stroke);
+                svg.path(&path_of_dots(middles.iter().copied()), "dots strong", &stroke(colour));
             }
             for (point, (x, y)) in band.points.iter().zip(middles) {
                 let text = format!(
@@ -138,6 +137,7 @@ fn describe(bands: &[Band], values: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::colour::hex;
 
     fn point(place: usize, mean: f64, half: f64) -> BandPoint {
         BandPoint { place, mean, low: mean - half, high: mean + half, count: 5 }
@@ -155,7 +155,7 @@ mod tests {
         let path = chart.split("<path d=\"").nth(1).unwrap().split('"').next().unwrap();
         assert_eq!(path.matches(['M', 'L']).count(), 4, "{path}");
         assert!(path.ends_with('Z') && chart.contains("quartiles 0.5000 to 1.500"), "{chart}");
-        assert!(chart.contains(&format!("fill:{}", hex(SERIES[2]))));
+        assert!(chart.contains(&format!("fill=\"{}\"", hex(SERIES[2]))));
     }
 
     #[test]

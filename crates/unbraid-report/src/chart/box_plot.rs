@@ -4,9 +4,8 @@
 use super::frame::Labels;
 use super::lines::extent;
 use super::row_frame::RowFrame;
-use super::svg::{Hover, Svg, Tooltip, path_of_dots, short};
-use crate::colour::Colour;
-use crate::colour::{SERIES, hex};
+use super::svg::{Hover, Svg, Tooltip, fill, path_of_dots, short, stroke};
+use crate::colour::{Colour, SERIES};
 use crate::numbers::{counted, number};
 use std::fmt::Write;
 use unbraid::metrics::quantile_of_sorted;
@@ -107,8 +106,7 @@ fn diamond(svg: &mut Svg, (x, y): (f64, f64)) {
 }
 
 fn draw_spread(svg: &mut Svg, spread: &Spread, middle: f64, colour: Colour, place: impl Fn(f64) -> f64) {
-    let colour = hex(colour);
-    let stroke = format!("stroke:{colour}");
+    let line = stroke(colour);
     if spread.count >= FEWEST {
         let (left, right) = (place(spread.lower), place(spread.upper));
         let mut whiskers = String::new();
@@ -123,22 +121,22 @@ fn draw_spread(svg: &mut Svg, spread: &Spread, middle: f64, colour: Colour, plac
                 short(middle - 2.5)
             );
         }
-        svg.path(&whiskers, "whisker", &stroke);
+        svg.path(&whiskers, "whisker", &line);
         svg.rectangle(
             (left, middle - HALF),
             ((right - left).max(0.5), 2.0 * HALF),
             "box",
-            &format!("fill:{colour};stroke:{colour}"),
+            &(fill(colour) + &line),
         );
     }
     let dots = spread.dots.iter().map(|&value| (place(value), middle + jitter(value)));
-    svg.path(&path_of_dots(dots), "dots value", &stroke);
+    svg.path(&path_of_dots(dots), "dots value", &line);
     let median = place(spread.median);
-    svg.path(&format!("M{} {}v{}", short(median), short(middle - HALF), 2.0 * HALF), "median", &stroke);
+    svg.path(&format!("M{} {}v{}", short(median), short(middle - HALF), 2.0 * HALF), "median", &line);
     if spread.count >= FEWEST {
         let mean = place(spread.mean);
         let path = format!("M{} {}l3 5h-6Z", short(mean), short(middle - 2.7));
-        svg.path(&path, "mean", &format!("stroke:{colour}"));
+        svg.path(&path, "mean", &line);
     }
 }
 
@@ -218,6 +216,7 @@ fn thinned(values: &[f64], most: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::colour::hex;
 
     fn group(name: &str, values: Vec<f64>) -> BoxGroup {
         BoxGroup { name: name.to_owned(), values, ..BoxGroup::default() }
@@ -261,7 +260,7 @@ mod tests {
         assert_eq!(chart.matches("class=\"box\"").count(), 1);
         assert_eq!(chart.matches("class=\"median\"").count(), 2);
         assert_eq!(chart.matches("class=\"published\"").count(), 1);
-        assert!(chart.contains(&format!("class=\"box\" style=\"fill:{}", hex(SERIES[1]))));
+        assert!(chart.contains(&format!("class=\"box\" fill=\"{0}\" stroke=\"{0}\"", hex(SERIES[1]))));
         assert!(chart.contains("paper: 10.00"));
     }
 

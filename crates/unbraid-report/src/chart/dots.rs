@@ -3,8 +3,8 @@
 use super::axis::Axis;
 use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
-use super::svg::{Svg, path_of_dots};
-use crate::colour::{Colour, hex};
+use super::svg::{Svg, path_of_dots, stroke};
+use crate::colour::Colour;
 use crate::numbers::counted;
 
 /// Some points that belong together.
@@ -96,13 +96,11 @@ pub(crate) fn coloured_plane(
     frame.inside(|svg, x: &Axis, y: &Axis| {
         for (_, colour, points) in groups {
             let dots = points.iter().map(|point| (x.place(point.0), y.place(point.1)));
-            svg.path(&path_of_dots(dots), "dots run", &format!("stroke:{}", hex(*colour)));
+            svg.path(&path_of_dots(dots), "dots run", &stroke(*colour));
         }
     });
     if groups.len() > 1 {
-        frame.legend_in(
-            groups.iter().map(|(name, colour, _)| (format!("stroke:{}", hex(*colour)), name.as_str())),
-        );
+        frame.legend_in(groups.iter().map(|(name, colour, _)| (stroke(*colour), name.as_str())));
     }
     frame.svg
 }

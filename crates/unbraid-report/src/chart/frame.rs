@@ -1,8 +1,8 @@
 //! The frame that charts share: title, axes with ticks and a legend.
 
 use super::axis::Axis;
-use super::svg::{Anchor, Svg};
-use crate::colour::{SERIES, hex};
+use super::svg::{Anchor, Svg, stroke};
+use crate::colour::SERIES;
 use crate::font::page_text_width;
 
 /// Charts are this wide in their own units, so that their text can be read on a phone.
@@ -122,13 +122,13 @@ impl Frame {
     /// The same for series that look in their own way.
     pub(crate) fn legend_in<'a>(&mut self, names: impl IntoIterator<Item = (String, &'a str)>) {
         let (mut x, mut line) = (LEFT, 0.0);
-        for (style, name) in names {
+        for (paint, name) in names {
             let width = page_text_width(name, LEGEND_SIZE) + 28.0;
             if x > LEFT && x + width > WIDTH {
                 (x, line) = (LEFT, line + 1.0);
             }
             let y = self.height + 6.0 + line * LEGEND_LINE;
-            self.svg.path(&format!("M{x} {y}h14"), "curve", &style);
+            self.svg.path(&format!("M{x} {y}h14"), "curve", &paint);
             self.svg.text((x + 18.0, y + 4.0), Anchor::Start, "tick", name);
             x += width;
         }
@@ -138,9 +138,9 @@ impl Frame {
 
 /// How the curve at this place of a list looks: its own colour, and dashes from the second time around.
 pub(crate) fn series_style(place: usize) -> String {
-    let colour = hex(SERIES[place % SERIES.len()]);
+    let colour = stroke(SERIES[place % SERIES.len()]);
     match place / SERIES.len() {
-        0 => format!("stroke:{colour}"),
-        round => format!("stroke:{colour};stroke-dasharray:{} 3", 2 + 3 * round),
+        0 => colour,
+        round => format!("{colour} stroke-dasharray=\"{} 3\"", 2 + 3 * round),
     }
 }

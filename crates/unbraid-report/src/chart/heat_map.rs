@@ -1,9 +1,8 @@
 //! A matrix as coloured cells with their numbers: units by factors, or correlations.
 
 use super::lines::extent;
-use super::svg::{Anchor, Svg};
-use crate::colour::Colour;
-use crate::colour::{diverging, hex, readable_on, scale};
+use super::svg::{Anchor, Svg, fill};
+use crate::colour::{Colour, diverging, readable_on, scale};
 use crate::font::page_text_width;
 use ndarray::{ArrayRef, Ix2};
 
@@ -111,7 +110,7 @@ fn cells(
         for (column, &value) in matrix.row(row).iter().enumerate() {
             let x = left + column as f64 * cell.0;
             let colour = colour(value);
-            svg.rectangle((x, top), (cell.0 - 1.0, cell.1 - 1.0), "", &format!("fill:{}", hex(colour)));
+            svg.rectangle((x, top), (cell.0 - 1.0, cell.1 - 1.0), "", &fill(colour));
             let class = if readable_on(colour) == [0; 3] { "cell dark" } else { "cell light" };
             let text = if value.is_nan() {
                 "–".to_owned()
@@ -155,6 +154,7 @@ fn strongest(title: &str, matrix: &ArrayRef<f64, Ix2>, rows: &[String], columns:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::colour::hex;
     use ndarray::array;
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         assert!(svg.contains("the strongest: MIG and DCI (-0.90), MIG and SAP (0.50)\""), "{svg}");
         for value in [1.0, 0.5, -0.9] {
             let count = if value == 1.0 { 3 } else { 2 };
-            assert_eq!(svg.matches(&format!("fill:{}", hex(diverging(value)))).count(), count);
+            assert_eq!(svg.matches(&format!("fill=\"{}\"", hex(diverging(value)))).count(), count);
         }
         assert_eq!(svg.matches(">–<").count(), 2);
         assert_eq!(svg.matches("rotate(-90").count(), 3);
@@ -176,7 +176,7 @@ mod tests {
         let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let (rows, columns) = (names(["unit 0", "unit 1"]), names(["<x>", "y"]));
         let svg = draw("information", &array![[0.0, 0.5], [2.0, 1.0]], &rows, &columns).file();
-        let fills: Vec<&str> = svg.split("fill:#").skip(1).map(|rest| &rest[..6]).collect();
+        let fills: Vec<&str> = svg.split("fill=\"#").skip(1).map(|rest| &rest[..6]).collect();
         let [lowest, highest] = [scale(0.0), scale(1.0)].map(hex);
         // Row by row; the style sheet of the file has no such fills.
         let cells = &fills[fills.len() - 4..];

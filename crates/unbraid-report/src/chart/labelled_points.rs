@@ -3,8 +3,8 @@
 
 use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
-use super::svg::{Anchor, Hover, Svg, Tooltip, path_of_dots, path_through, short};
-use crate::colour::{SERIES, hex};
+use super::svg::{Anchor, Hover, Svg, Tooltip, path_of_dots, path_through, short, stroke};
+use crate::colour::SERIES;
 use crate::font::page_text_width;
 use crate::numbers::number;
 use std::fmt::Write;
@@ -71,7 +71,7 @@ pub(crate) fn draw(axes: AxisTitles<'_>, series: &[LabelledSeries]) -> Svg {
         let mut labels = Vec::new();
         for series in series {
             let colour = SERIES[series.colour % SERIES.len()];
-            let stroke = format!("stroke:{}", hex(colour));
+            let line = stroke(colour);
             let known: Vec<&LabelledPoint> = series.points.iter().filter(|point| is_known(point)).collect();
             let places: Vec<(f64, f64)> =
                 known.iter().map(|point| (x.place(point.x), y.place(point.y))).collect();
@@ -95,10 +95,10 @@ pub(crate) fn draw(axes: AxisTitles<'_>, series: &[LabelledSeries]) -> Svg {
                 });
             }
             if !bars.is_empty() {
-                svg.path(&bars, "whisker", &stroke);
+                svg.path(&bars, "whisker", &line);
             }
             let class = if series.joined { "dots strong" } else { "dots run" };
-            svg.path(&path_of_dots(places), class, &stroke);
+            svg.path(&path_of_dots(places), class, &line);
         }
         let room = Place { left: x.from, top: y.to, right: x.to, bottom: y.from };
         for (point, label) in labels.into_iter().filter(|(_, label)| !label.is_empty()) {

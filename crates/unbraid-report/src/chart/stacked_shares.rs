@@ -2,8 +2,8 @@
 
 use super::frame::{Labels, WIDTH};
 use super::row_frame::{ROW, RowFrame};
-use super::svg::{Anchor, Hover, Svg, Tooltip};
-use crate::colour::{SERIES, hex};
+use super::svg::{Anchor, Hover, Svg, Tooltip, fill};
+use crate::colour::SERIES;
 use crate::font::page_text_width;
 use crate::numbers::number;
 use std::fmt::Write;
@@ -24,9 +24,9 @@ pub(crate) fn draw(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)]) -> 
         let mut from = 0.0;
         for (part, share) in row.1.iter().enumerate().filter(|(_, share)| share.is_finite()) {
             let (left, right) = (frame.x.place(from * 100.0), frame.x.place((from + share) * 100.0));
-            let fill = format!("fill:{}", hex(SERIES[part % SERIES.len()]));
+            let colour = fill(SERIES[part % SERIES.len()]);
             let size = ((right - left).max(0.0), ROW - 5.0);
-            frame.svg.rectangle((left, middle - (ROW - 5.0) / 2.0), size, "part", &fill);
+            frame.svg.rectangle((left, middle - (ROW - 5.0) / 2.0), size, "part", &colour);
             from += share;
         }
         tooltips.push(Tooltip {
@@ -63,8 +63,8 @@ fn legend(svg: &mut Svg, parts: &[&str]) {
         if x > LEFT && x + width > WIDTH {
             (x, y) = (LEFT, y + 16.0);
         }
-        let fill = format!("fill:{}", hex(SERIES[part % SERIES.len()]));
-        svg.rectangle((x, y - 6.0), (10.0, 10.0), "part", &fill);
+        let colour = fill(SERIES[part % SERIES.len()]);
+        svg.rectangle((x, y - 6.0), (10.0, 10.0), "part", &colour);
         svg.text((x + 14.0, y + 3.0), Anchor::Start, "tick", name);
         x += width;
     }

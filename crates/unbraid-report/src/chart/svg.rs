@@ -126,24 +126,24 @@ impl Svg {
             writeln!(self.body, "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" class=\"{class}\"/>");
     }
 
-    /// A rectangle; `style` is trusted CSS.
+    /// A rectangle; `paint` is from [`stroke`] and [`fill`].
     pub(crate) fn rectangle(
         &mut self,
         (x, y): (f64, f64),
         (width, height): (f64, f64),
         class: &str,
-        style: &str,
+        paint: &str,
     ) {
         let (x, y, width, height) = (short(x), short(y), short(width), short(height));
         let _ = writeln!(
             self.body,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" class=\"{class}\" style=\"{style}\"/>"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" class=\"{class}\"{paint}/>"
         );
     }
 
-    /// A path; `style` is trusted CSS.
-    pub(crate) fn path(&mut self, path: &str, class: &str, style: &str) {
-        let _ = writeln!(self.body, "<path d=\"{path}\" class=\"{class}\" style=\"{style}\"/>");
+    /// A path; `paint` is from [`stroke`] and [`fill`].
+    pub(crate) fn path(&mut self, path: &str, class: &str, paint: &str) {
+        let _ = writeln!(self.body, "<path d=\"{path}\" class=\"{class}\"{paint}/>");
     }
 
     /// What `draw` draws is cut at this rectangle.
@@ -186,8 +186,18 @@ impl Svg {
         grid
     }
 
-    /// As a part of a page. It becomes as wide as its container, within limits that keep its text readable.
+    /// As a part of a page. It becomes as wide as its container, up to a limit that keeps its text readable.
     pub(crate) fn inline(&self) -> String {
+        self.inline_with(self.width * 1.5)
+    }
+
+    /// As a part of a page that scrolls where there is not enough room.
+    pub(crate) fn inline_in_full(&self) -> String {
+        self.inline_with(self.width)
+    }
+
+    /// The width that is asked for is an attribute, since the security policy of pages allows no styles of single elements.
+    fn inline_with(&self, most: f64) -> String {
         let (width, height, label) = (short(self.width), short(self.height), escape(&self.label));
         // What can be read off with the pointer can be read off with the arrow keys.
         let data = self
@@ -195,9 +205,9 @@ impl Svg {
             .as_ref()
             .map_or_else(String::new, |data| format!(" tabindex=\"0\" data-chart=\"{}\"", escape(data)));
         format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" style=\"--width:{width}px;max-width:{}px\" role=\"img\" \
+            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{}\" role=\"img\" \
              aria-label=\"{label}\"{data}>\n{}</svg>\n",
-            short(self.width * 1.5),
+            short(most),
             self.body
         )
     }
@@ -220,6 +230,16 @@ impl Svg {
     pub(crate) fn save(&self, path: &Path, existing: Existing) -> Result {
         Ok(files::write(path, existing, |file| file.write_all(self.file().as_bytes()))?)
     }
+}
+
+/// The colour of a line, as an attribute: the security policy of pages allows no styles of single elements.
+pub(crate) fn stroke(colour: Colour) -> String {
+    format!(" stroke=\"{}\"", hex(colour))
+}
+
+/// The colour of an area, as an attribute.
+pub(crate) fn fill(colour: Colour) -> String {
+    format!(" fill=\"{}\"", hex(colour))
 }
 
 /// A path through points; points that are not finite interrupt it.

@@ -165,9 +165,7 @@ fn configuration(content: &Content<'_>) -> String {
     let run = content.encoded.run();
     let mut html = format!("<pre>{}</pre>\n", escape(&run.config().to_toml()));
     if let Some(meta) = Meta::read(&run.paths().meta()) {
-        html.push_str(
-            "<h3 style=\"margin-top:1.25rem\">How it was trained</h3>\n<div class=\"scroll\"><table><tbody>\n",
-        );
+        html.push_str("<h3>How it was trained</h3>\n<div class=\"scroll\"><table><tbody>\n");
         let finished = meta.finished.unwrap_or_else(|| "not yet".to_owned());
         for (key, value) in [
             ("unbraid", meta.version),

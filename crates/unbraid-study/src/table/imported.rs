@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use unbraid::data::files::open_regular;
+use unbraid::data::files::{LONGEST_TABLE, open_limited};
 use unbraid::error_chain;
 use unbraid::files::Existing;
 use unbraid::run::State;
@@ -27,7 +27,7 @@ use unbraid::run::State;
 /// If it is no CSV, its header names no method or no score, or a field is none of what its column holds. The message names
 /// line and column.
 pub fn read(path: &Path) -> Result<Table> {
-    let file = open_regular(path).map_err(unbraid::Error::io(path, "read it"))?;
+    let file = open_limited(path, LONGEST_TABLE).map_err(unbraid::Error::io(path, "read it"))?;
     Sheet::read(file)
         .and_then(|sheet| sheet.table())
         .map_err(|source| Error::Import { path: path.to_owned(), source })

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 use unbraid_data::DataSpec;
 use unbraid_data::OptionValue;
-use unbraid_data::files::{LONGEST_TEXT, read_text};
+use unbraid_data::files::{LONGEST_TEXT, read_piped_text, read_text};
 use unbraid_data::registry;
 
 /// A configuration in the making, to which layers are added. Layers are read once and may be resolved many times, for
@@ -49,9 +49,19 @@ impl Layers {
     /// # Errors
     /// If it cannot be read, or is not TOML.
     pub fn of_file(path: &Path) -> Result<Self> {
-        let text = read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read the configuration"))?;
+        Self::of_file_read_by(read_text, path)
+    }
+
+    /// As [`Layers::of_file`], or a pipe, from which relative paths start in the working directory.
+    pub(super) fn of_file_or_pipe(path: &Path) -> Result<Self> {
+        Self::of_file_read_by(read_piped_text, path)
+    }
+
+    fn of_file_read_by(read: fn(&Path, u64) -> std::io::Result<String>, path: &Path) -> Result<Self> {
+        let text = read(path, LONGEST_TEXT).map_err(Error::io(path, "read the configuration"))?;
         let merged = parse(&text, &path.display().to_string())?;
-        Ok(Self::of_table_in(merged, &directory_of(path)))
+        let directory = if path.is_file() { directory_of(path) } else { working_directory() };
+        Ok(Self::of_table_in(merged, &directory))
     }
 
     /// A layer from TOML text; `origin` names it in messages.

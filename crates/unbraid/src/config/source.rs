@@ -54,7 +54,7 @@ impl Source {
     /// # Errors
     /// If a layer cannot be read, a key is unknown, or a value is impossible.
     pub fn resolve(&self) -> Result<Config> {
-        let file = self.file.as_deref().map(Layers::of_file).transpose()?;
+        let file = self.file.as_deref().map(Layers::of_file_or_pipe).transpose()?;
         let mut layers = self.base(file.as_ref())?;
         if let Some(file) = file {
             layers.put(file);

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use std::fmt;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use unbraid_data::files::open_own;
 
@@ -37,22 +37,17 @@ impl GrowingFile {
     /// Opens or creates the file, and truncates it to what is kept.
     pub(super) fn open(path: &Path, keep: Keep) -> Result<Self> {
         let mut file = open_own(path).map_err(Error::write(path))?;
-        let mut found = Vec::new();
-        file.read_to_end(&mut found).map_err(Error::io(path, "read it"))?;
+        let found = file.metadata().map_err(Error::io(path, "read its size"))?.len();
         let length = match keep {
-            Keep::All => Some(found.len()),
-            Keep::Bytes(bytes) => usize::try_from(bytes).ok().filter(|bytes| *bytes <= found.len()),
-            Keep::Lines(0) => Some(0),
-            Keep::Lines(lines) => {
-                let mut ends = found.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-                usize::try_from(lines - 1).ok().and_then(|last| ends.nth(last)).map(|(end, _)| end + 1)
-            }
+            Keep::All => Some(found),
+            Keep::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes <= found),
+            Keep::Lines(lines) => end_of_lines(&file, lines).map_err(Error::io(path, "read it"))?,
         };
         let length = length.ok_or_else(|| Error::LogTooShort {
             path: path.to_owned(),
-            found: found.len(),
+            found,
             expected: keep.to_string(),
-        })? as u64;
+        })?;
         file.set_len(length).and_then(|()| file.seek(SeekFrom::Start(length))).map_err(Error::write(path))?;
         Ok(Self { path: path.to_owned(), file, length })
     }
@@ -73,6 +68,24 @@ impl GrowingFile {
     pub(super) fn sync(&self) -> Result {
         self.file.sync_data().map_err(Error::write(&self.path))
     }
+}
+
+/// Where the first so many lines end; `None` if there are fewer. Reads in pieces, since the file may be of any length.
+fn end_of_lines(file: &File, lines: u64) -> io::Result<Option<u64>> {
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let (mut left, mut place) = (lines, 0);
+    while left > 0 {
+        let piece = reader.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(None);
+        }
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        left -= u64::from(end.is_some());
+        let taken = end.map_or(piece.len(), |end| end + 1);
+        place += taken as u64;
+        reader.consume(taken);
+    }
+    Ok(Some(place))
 }
 
 #[cfg(test)]

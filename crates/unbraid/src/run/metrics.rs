@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use unbraid_data::files::open_regular;
+use unbraid_data::memory::Bytes;
 
 /// One JSON object per line, with keys in a fixed order. Rust prints the shortest decimal that parses to the same
 /// double, so equal runs give equal bytes.
@@ -25,6 +26,9 @@ fn quoted(key: &str) -> serde_json::Value {
 fn number(value: f64) -> serde_json::Value {
     serde_json::Value::from(value)
 }
+
+/// Far more than the row of any run; a file without line breaks would otherwise be read as a whole.
+const LONGEST_ROW: u64 = 1 << 24;
 
 /// The last row of a file: every key with its number, or NaN if it has none. `None` if there is no file or no complete
 /// row; a row that is still being written does not count. Only the end of the file is read.
@@ -52,7 +56,11 @@ pub fn last_row(path: &Path) -> io::Result<Option<BTreeMap<String, f64>>> {
         if start == 0 {
             return Ok(None);
         }
-        wanted = wanted.saturating_mul(4);
+        if wanted > LONGEST_ROW {
+            let message = format!("found no row in its last {}, expected rows of a kilobyte", Bytes(wanted));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        wanted *= 4;
     }
 }
 
@@ -125,5 +133,11 @@ mod tests {
         assert!(found["step"] == 8.0 && found["train/loss"].is_nan() && found.len() == 3002);
         std::fs::write(&path, "{\"step\":1}\nnonsense\n").unwrap();
         assert!(last_row(&path).is_err());
+        // Sparse: a terabyte that takes no room.
+        std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(
+            last_row(&path).unwrap_err().to_string(),
+            "found no row in its last 32.0 MiB, expected rows of a kilobyte"
+        );
     }
 }

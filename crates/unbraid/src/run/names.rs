@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::path::Path;
 use toml::{Table, Value};
 use unbraid_data::DataError;
+use unbraid_data::files::{LONGEST_TEXT, read_text};
 
 /// Longer names do not fit beside a slider or a row of images.
 const MOST_CHARACTERS: usize = 40;
@@ -42,7 +43,7 @@ impl UnitNames {
     /// # Errors
     /// If it is not a file of names, or names a unit that `layout` does not have.
     pub fn read(path: &Path, layout: &Layout) -> Result<Self> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match read_text(path, LONGEST_TEXT) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Error::io(path, "read it")(error)),

@@ -3,11 +3,11 @@
 use super::listing::{Listing, first_names};
 use crate::error::{DataError, Result};
 use crate::factors::FactorKind;
+use crate::files::{LONGEST_TABLE, read_text};
 use crate::progress::Progress;
 use crate::readers::labels::Column;
 use crate::table::FactorTable;
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// CelebA's table of 40 attributes.
@@ -37,7 +37,7 @@ const KINDS: &str = "#kinds";
 impl Attributes {
     /// Reads a table.
     pub(super) fn read(table: &Path) -> Result<Self> {
-        let text = fs::read_to_string(table).map_err(DataError::io(table, "read"))?;
+        let text = read_text(table, LONGEST_TABLE).map_err(DataError::io(table, "read"))?;
         let is_csv = table.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
         if is_csv { read_csv(table, &text) } else { read_celeba(table, &text) }
     }

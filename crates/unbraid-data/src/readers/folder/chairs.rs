@@ -4,12 +4,12 @@
 use super::listing::Listing;
 use crate::error::{DataError, Result};
 use crate::factors::FactorKind;
+use crate::files::{LONGEST_TEXT, read_text};
 use crate::readers::labels::table_of_labels;
 use crate::request::Request;
 use crate::spec::OptionValue;
 use crate::table::FactorTable;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Model, elevation and azimuth of every image.
@@ -78,7 +78,7 @@ impl Models {
                 all.into_iter().take(*count).collect()
             }
             Self::Listed(path) => {
-                let text = fs::read_to_string(path).map_err(DataError::io(path, "read"))?;
+                let text = read_text(path, LONGEST_TEXT).map_err(DataError::io(path, "read"))?;
                 let wanted: BTreeSet<String> =
                     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
                 if wanted.is_empty() {

@@ -1,12 +1,13 @@
 //! Decoding image files to pixels of a given size.
 
-use super::jpeg;
+use super::{jpeg, room};
 use crate::dataset::ImageShape;
 use crate::error::{DataError, Result};
+use crate::files::read_limited;
+use crate::memory;
 use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
-use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
@@ -23,13 +24,27 @@ pub fn is_image_file(path: &Path) -> bool {
 /// What a file must be, for messages.
 pub(crate) const FORMATS: &str = "a PNG, JPEG, WebP, BMP, TIFF or GIF";
 
-/// A header may promise any size. A decoded picture of more bytes than this is refused before it is allocated.
-const LARGEST_PICTURE: u64 = 1 << 30;
+/// The largest image file, and the most bytes that a header may promise for its picture: 89 million pixels in colour, from
+/// which Pillow warns of a bomb, too. `--allow-large` lifts the second.
+const LARGEST: u64 = 256 << 20;
+
+/// How many pictures of its size are in memory while one is cropped and resized: itself, and the part that is cut out.
+const COPIES: u64 = 2;
+
+/// Reads an image file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+    read_limited(path, LARGEST).map_err(DataError::io(path, "open"))
+}
 
 /// Decodes an image file, whose format is inferred from its first bytes, not from its name. Of an animation, this is the
 /// first picture. A photograph is turned upright, as its EXIF orientation says.
 pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
-    let bytes = fs::read(path).map_err(DataError::io(path, "open"))?;
+    with_picture(path, Ok)
+}
+
+/// Calls `act` with the picture of a file, for which there is then room in memory.
+fn with_picture<T>(path: &Path, act: impl FnOnce(DynamicImage) -> Result<T>) -> Result<T> {
+    let bytes = read(path)?;
     let refuse = |found: &str| DataError::content(path, "image", found, FORMATS);
     let damaged = |error: image::ImageError| refuse("damaged or unknown data").caused_by(root_cause(&error));
     let format = image::guess_format(&bytes).map_err(damaged)?;
@@ -38,15 +53,17 @@ pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
     }
     let mut decoder =
         ImageReader::with_format(Cursor::new(&bytes), format).into_decoder().map_err(damaged)?;
-    if decoder.total_bytes() > LARGEST_PICTURE {
+    let needed = decoder.total_bytes();
+    if needed > LARGEST && !memory::is_lifted() {
         let (width, height) = decoder.dimensions();
-        let expected = format!("at most {} MB once decoded", LARGEST_PICTURE >> 20);
-        return Err(DataError::content(path, "image", format!("{width} x {height} pixels"), expected));
+        let subject = format!("image of {width} x {height} pixels");
+        return Err(DataError::TooLarge { path: path.to_owned(), subject, needed, limit: LARGEST });
     }
+    let _room = room::take(needed.saturating_mul(COPIES));
     let orientation = orientation(&mut decoder);
     let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     picture.apply_orientation(orientation);
-    Ok(picture)
+    act(picture)
 }
 
 /// How a photograph is to be turned. Unreadable metadata is no reason to refuse the picture.
@@ -102,7 +119,17 @@ pub(super) fn decode_resized(
     treatment: Treatment,
     pixels: &mut [u8],
 ) -> Result<()> {
-    let mut picture = on_white(decode(path)?);
+    with_picture(path, |picture| resized(path, picture, shape, treatment, pixels))
+}
+
+fn resized(
+    path: &Path,
+    picture: DynamicImage,
+    shape: ImageShape,
+    treatment: Treatment,
+    pixels: &mut [u8],
+) -> Result<()> {
+    let mut picture = on_white(picture);
     let (width, height) = (picture.width() as u64, picture.height() as u64);
     let (crop_width, crop_height) = match treatment.crop {
         Some(side) if side as u64 > width.min(height) => {

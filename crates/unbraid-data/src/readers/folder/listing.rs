@@ -3,13 +3,17 @@
 use super::decode::ENDINGS;
 use crate::error::{DataError, Result};
 use crate::readers::labels::Column;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Paths of the images below a folder, sorted, with `/` as separator.
+/// The images below a folder, sorted.
 #[derive(Debug)]
 pub(super) struct Listing {
+    /// Their paths with `/` as separator, for people: what is not Unicode is written out as `\xE9`.
     names: Vec<String>,
+    /// Where they are, from the folder on.
+    paths: Vec<PathBuf>,
     /// Files that are no images by their names, sorted likewise.
     foreign: Vec<String>,
 }
@@ -20,13 +24,18 @@ impl Listing {
         if !fs::metadata(root).map_err(DataError::io(root, "open"))?.is_dir() {
             return Err(DataError::content(root, "path", "a file", "a folder of images"));
         }
-        let mut listing = Self { names: Vec::new(), foreign: Vec::new() };
-        let mut folders = vec![(root.to_owned(), String::new())];
-        while let Some((folder, prefix)) = folders.pop() {
-            listing.visit(&folder, &prefix, &mut folders)?;
+        let (mut images, mut foreign) = (Vec::new(), Vec::new());
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            visit(root, &folder, &mut folders, |path, is_image| {
+                let name = shown(&path);
+                if is_image { images.push((name, path)) } else { foreign.push(name) }
+            })?;
         }
-        listing.names.sort();
-        listing.foreign.sort();
+        images.sort();
+        foreign.sort();
+        let (names, paths) = images.into_iter().unzip();
+        let listing = Self { names, paths, foreign };
         if listing.names.is_empty() {
             let found = match listing.foreign.len() {
                 0 => "no files".to_owned(),
@@ -51,6 +60,10 @@ impl Listing {
         &self.names[index]
     }
 
+    pub(super) fn path(&self, index: usize) -> &Path {
+        &self.paths[index]
+    }
+
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
@@ -61,11 +74,10 @@ impl Listing {
 
     /// Keeps the images whose index `wanted` accepts.
     pub(super) fn keep(&mut self, wanted: impl Fn(usize) -> bool) {
-        let mut index = 0;
-        self.names.retain(|_| {
-            index += 1;
-            wanted(index - 1)
-        });
+        let mut places = 0..self.names.len();
+        self.names.retain(|_| places.next().is_some_and(&wanted));
+        let mut places = 0..self.paths.len();
+        self.paths.retain(|_| places.next().is_some_and(&wanted));
     }
 
     /// The first sub-folder of each image, as the labels of a factor.
@@ -79,29 +91,47 @@ impl Listing {
         })?;
         Ok(("folder".to_owned(), folders))
     }
+}
 
-    fn visit(&mut self, folder: &Path, prefix: &str, folders: &mut Vec<(PathBuf, String)>) -> Result<()> {
-        for entry in fs::read_dir(folder).map_err(DataError::io(folder, "list"))? {
-            let entry = entry.map_err(DataError::io(folder, "list"))?;
-            let name = entry.file_name();
-            let kind = entry.file_type().map_err(DataError::io(&entry.path(), "read its file type"))?;
-            // A name that is no Unicode could not be found again by what is stored of it.
-            let (name, is_unicode) = (name.to_string_lossy(), name.to_str().is_some());
-            if name.starts_with('.') {
-                continue;
-            }
-            let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-            let is_image = ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()));
-            if kind.is_dir() {
-                folders.push((entry.path(), format!("{prefix}{name}/")));
-            } else if is_image && is_unicode {
-                self.names.push(format!("{prefix}{name}"));
-            } else {
-                self.foreign.push(format!("{prefix}{name}"));
-            }
+/// Calls `take` for each file of a folder below `root`, with its path from there on and whether it is an image by its name,
+/// and adds the folders in it to `folders`.
+fn visit(
+    root: &Path,
+    folder: &Path,
+    folders: &mut Vec<PathBuf>,
+    mut take: impl FnMut(PathBuf, bool),
+) -> Result<()> {
+    let place = root.join(folder);
+    for entry in fs::read_dir(&place).map_err(DataError::io(&place, "list"))? {
+        let entry = entry.map_err(DataError::io(&place, "list"))?;
+        let kind = entry.file_type().map_err(DataError::io(&entry.path(), "read its file type"))?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
         }
-        Ok(())
+        let path = folder.join(&name);
+        if kind.is_dir() {
+            folders.push(path);
+        } else {
+            let ending = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+            let is_image = ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()));
+            take(path, is_image);
+        }
     }
+    Ok(())
+}
+
+/// A path for people: `/` between its parts, and bytes that are not Unicode as `\xE9`.
+fn shown(path: &Path) -> String {
+    let part = |part: &OsStr| {
+        let mut text = String::new();
+        for chunk in part.as_encoded_bytes().utf8_chunks() {
+            text.push_str(chunk.valid());
+            chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02X}")));
+        }
+        text
+    };
+    path.iter().map(part).collect::<Vec<String>>().join("/")
 }
 
 /// The first three names, and how many more there are.

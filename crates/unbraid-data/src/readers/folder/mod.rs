@@ -10,6 +10,7 @@ mod decode;
 mod files;
 mod jpeg;
 mod listing;
+mod room;
 
 pub use decode::is_image_file;
 pub(crate) use decode::{FORMATS, centre, decode, on_white};
@@ -32,7 +33,6 @@ use decode::Treatment;
 use listing::Listing;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Options of every folder of images.
@@ -216,8 +216,8 @@ fn key(
     let hashes: Result<Vec<String>> = (0..listing.len())
         .into_par_iter()
         .map(|i| {
-            let path = root.join(listing.name(i));
-            let bytes = fs::read(&path).map_err(DataError::io(&path, "open"))?;
+            let path = root.join(listing.path(i));
+            let bytes = decode::read(&path)?;
             let hash = hex(&Sha256::digest(&bytes));
             progress.advance(1);
             // Earlier versions left such a picture lying on its side, and kept it in the cache.
@@ -253,7 +253,7 @@ fn decode_all(
         let count = IMAGES_PER_PIECE.min(listing.len() - first);
         let part = &mut piece[..count * shape.values()];
         part.par_chunks_exact_mut(shape.values()).enumerate().try_for_each(|(i, pixels)| {
-            let path = root.join(listing.name(first + i));
+            let path = root.join(listing.path(first + i));
             decode::decode_resized(&path, shape, treatment, pixels).map_err(with_way_out)?;
             progress.advance(1);
             Ok::<(), DataError>(())
@@ -271,7 +271,7 @@ fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> R
         .into_par_iter()
         .map(|i| {
             progress.advance(1);
-            decode(&root.join(listing.name(i))).err()
+            decode(&root.join(listing.path(i))).err()
         })
         .collect();
     progress.finish();

@@ -1,0 +1,158 @@
+//! Small files that ask for much memory: each is refused with a message, and the process never takes more than a fraction
+//! of what was asked for. `cargo test --test cli bombs -- --nocapture` prints how much it took.
+
+use crate::support::{Bench, skip};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use unbraid::data::formats::npy::{ElementType, Header};
+
+/// What a process may take to refuse a bomb: far below what any of them asks for.
+const MOST: u64 = 300 << 20;
+
+/// Runs `unbraid`, and gives the most memory that it took, in bytes: the high-water mark that the system keeps until the
+/// process has ended.
+fn measured(bench: &Bench, arguments: &[&str]) -> (Output, u64) {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("unbraid"))
+        .args(arguments)
+        .current_dir(bench.directory.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        // A process that has just ended has no memory.
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+        peak = peak.max(kilobytes.unwrap_or(0) << 10);
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    (child.wait_with_output().unwrap(), peak)
+}
+
+/// Zeros, which compress a thousandfold.
+fn zeros(bytes: u64) -> impl Read {
+    io::repeat(0).take(bytes)
+}
+
+/// 5 GiB of floats in 5 MB.
+fn npz(path: &Path) {
+    let shape = vec![1 << 27, 10];
+    let bytes = (shape[0] * shape[1] * 4) as u64;
+    let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .large_file(true);
+    zip.start_file("codes.npy", options).unwrap();
+    let element = ElementType::little('f', 4);
+    Header { element, fortran_order: false, shape }.write(&mut zip).unwrap();
+    io::copy(&mut zeros(bytes), &mut zip).unwrap();
+    zip.finish().unwrap();
+}
+
+/// An archive of Cars3D whose first entry has a name of 3 GiB. The header alone promises it: a tar header is 512 bytes,
+/// with the size in octal digits, the kind `L`, and the sum of all bytes.
+fn tar(path: &Path) {
+    let mut header = [0_u8; 512];
+    header[..13].copy_from_slice(b"././@LongLink");
+    header[124..135].copy_from_slice(format!("{:011o}", 3_u64 << 30).as_bytes());
+    header[156] = b'L';
+    header[257..265].copy_from_slice(b"ustar  \0");
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().copied().map(u32::from).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let mut file = File::create(path).unwrap();
+    file.write_all(&header).unwrap();
+    io::copy(&mut zeros(1 << 20), &mut file).unwrap();
+}
+
+/// A JPEG whose frame header claims 13300 x 13300 pixels: in the segment 0xFFC0, height and width follow the length and the
+/// precision.
+fn jpeg(path: &Path) {
+    let fixture =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid-data/tests/fixtures/odd_images/exif-1.jpg");
+    let mut bytes = fs::read(fixture).unwrap();
+    let frame = bytes.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
+    for place in [frame + 5, frame + 7] {
+        bytes[place..place + 2].copy_from_slice(&13_300_u16.to_be_bytes());
+    }
+    fs::write(path, bytes).unwrap();
+}
+
+/// A BMP whose header claims 30000 x 30000 pixels of 24 bits.
+fn bmp(path: &Path) {
+    let mut bytes = b"BM".to_vec();
+    bytes.extend([0; 8]);
+    bytes.extend(54_u32.to_le_bytes());
+    bytes.extend(40_u32.to_le_bytes());
+    bytes.extend(30_000_u32.to_le_bytes().repeat(2));
+    bytes.extend([1, 0, 24, 0]);
+    bytes.extend([0; 24]);
+    fs::write(path, bytes).unwrap();
+}
+
+fn sparse(path: &Path) {
+    File::create(path).unwrap().set_len(1 << 40).unwrap();
+}
+
+#[test]
+fn bombs_are_refused_in_little_memory() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    npz(&bench.path("codes.npz"));
+    tar(&bench.path("nips2015-analogy-data.tar"));
+    for folder in ["jpeg", "bmp"] {
+        fs::create_dir(bench.path(folder)).unwrap();
+    }
+    jpeg(&bench.path("jpeg/a.jpg"));
+    bmp(&bench.path("bmp/a.bmp"));
+    for name in ["long.toml", "long.csv", "long.json", "long.png", "run/units.toml"] {
+        sparse(&bench.path(name));
+    }
+    fs::create_dir(bench.path("study")).unwrap();
+    fs::write(bench.path("study/study.toml"), "").unwrap();
+    let too_long = "found a file of 1024.0 GiB, expected at most";
+    let wide = "model.architecture={ name = \"burgess\", channels = 60000, hidden = 16 }";
+    for (arguments, words) in [
+        (&["evaluate", "--codes", "codes.npz"][..], "array `codes`"),
+        (
+            &["data", "info", "nips2015-analogy-data.tar"],
+            "found a name of 3.0 GiB, expected names of at most 64.0 KiB",
+        ),
+        (
+            &["data", "info", "jpeg"],
+            "image of 13300 x 13300 pixels: found 506.1 MiB in memory, expected at most 256.0 MiB",
+        ),
+        (
+            &["data", "info", "bmp"],
+            "image of 30000 x 30000 pixels: found 2.5 GiB in memory, expected at most 256.0 MiB",
+        ),
+        (&["data", "info", "long.png"], too_long),
+        (&["train", "--config", "long.toml"], too_long),
+        (&["decode", "run", "long.csv", "-o", "a.png"], too_long),
+        (&["decode", "run", "long.json", "-o", "a.png"], too_long),
+        (&["study", "import", "study", "long.csv"], too_long),
+        (&["sample", "run", "-o", "a.png"], too_long),
+        (
+            &["train", "--config", "tiny.toml", "--out", "wide", "--set", wide],
+            "found a need of at least 5160.1 GiB",
+        ),
+        (&["sample", "run", "-n", "18446744073709551615", "-o", "a.npz"], "18446744073709551615"),
+    ] {
+        let (output, peak) = measured(&bench, arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        eprintln!("{:>6.1} MiB: unbraid {}", peak as f64 / f64::from(1 << 20), arguments.join(" "));
+        assert!(text.contains(words), "{arguments:?}: {text}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(peak < MOST, "{arguments:?}: {peak}");
+        if peak == 0 {
+            skip("a process ended before its memory could be read");
+        }
+    }
+}

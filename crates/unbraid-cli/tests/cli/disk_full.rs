@@ -1,0 +1,129 @@
+//! Every command that writes on a disk without room: exit code 1, the file named, and every other file as it was.
+
+use crate::support::{Bench, Disk, TINY, check_last_failure, skip};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// All files below a directory, by their paths.
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.display().to_string(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+/// Takes all the room that is left.
+fn fill(path: &Path) {
+    let mut filler = File::create(path).unwrap();
+    for piece in [1 << 16, 1 << 12, 1] {
+        while filler.write_all(&vec![0; piece]).is_ok() {}
+    }
+}
+
+/// A study of one tiny run, which is done.
+fn make_study(bench: &Bench) {
+    let study = bench.path("disk/study");
+    fs::create_dir(&study).unwrap();
+    fs::write(bench.path("disk/base.toml"), TINY).unwrap();
+    fs::write(study.join("study.toml"), "base_file = \"../base.toml\"\nseeds = [0]\n").unwrap();
+    bench.succeed(&["study", "plan", "disk/study", "--no-timing"], &[]);
+    bench.succeed(&["study", "run", "disk/study"], &[]);
+}
+
+#[test]
+fn every_command_that_writes_reports_a_full_disk() {
+    let bench = Bench::new();
+    let Some(_disk) = Disk::mount(bench.path("disk"), "20m") else { return };
+    bench.train("disk/run", &[]).assert().success();
+    bench.succeed(&["sample", "disk/run", "-n", "2", "-o", "photos"], &[]);
+    bench.succeed(&["encode", "disk/run", "photos/00000.png", "-o", "codes.csv"], &[]);
+    fs::write(bench.path("published.csv"), "method,beta,seed,mig\nbeta-vae,1,0,0.5\n").unwrap();
+    make_study(&bench);
+    fill(&bench.path("disk/filler"));
+    let before = files(&bench.path("disk"));
+    let image = "photos/00000.png";
+    let shapes = "shapes(scales=2, orientations=2, positions=4)";
+    for (arguments, file) in [
+        (&["evaluate", "disk/run", "--metrics", "mig"][..], "run/codes.npz"),
+        (&["report", "disk/run"], "run/figures/"),
+        (&["compare", "disk/run", "disk/run", "-o", "disk/compare.html"], "compare.html"),
+        (&["encode", "disk/run", image, "-o", "disk/codes.csv"], "codes.csv"),
+        (&["encode", "disk/run", image, "-o", "disk/codes.npz"], "codes.npz"),
+        (&["decode", "disk/run", "codes.csv", "-o", "disk/decoded.png"], "decoded.png"),
+        (&["decode", "disk/run", "codes.csv", "-o", "disk/decoded"], "decoded/"),
+        (&["sample", "disk/run", "-o", "disk/samples.npz"], "samples.npz"),
+        (&["reconstruct", "disk/run", image, "-o", "disk/both.png"], "both.png"),
+        (&["traverse", "disk/run", "-o", "disk/units.png"], "units.png"),
+        (&["traverse", "disk/run", "--unit", "1", "-o", "disk/unit.gif"], "unit.gif"),
+        (&["infer", "disk/run", "--unit", "0", "-o", "disk/unit.png"], "unit.png"),
+        (&["name", "disk/run", "0=size"], "run/units.toml"),
+        (&["edit", "disk/run", "--image", image, "--set", "0=1", "-o", "disk/edited.png"], "edited.png"),
+        (&["interpolate", "disk/run", image, "photos/00001.png", "-o", "disk/way.gif"], "way.gif"),
+        (&["prior", "show", "--prior", "sparse", "-o", "disk/prior.png"], "prior.png"),
+        (&["data", "show", shapes, "-o", "disk/data.png"], "data.png"),
+        (&["data", "convert", shapes, "-o", "disk/data.npz"], "data.npz"),
+        (&["train", "--quiet", "--config", "tiny.toml", "--out", "disk/other"], "other/"),
+        (&["train", "--quiet", "--extend", "80", "--out", "disk/run"], "run/"),
+        (&["study", "new", "empty", "disk/empty"], "empty/study.toml"),
+        (&["study", "plan", "disk/study", "--no-timing"], "study/manifest.jsonl"),
+        (&["study", "table", "disk/study", "-o", "disk/table.csv"], "table.csv"),
+        (&["study", "table", "disk/study", "-o", "disk/table.json"], "table.json"),
+        (&["study", "table", "disk/study", "-o", "disk/table.parquet"], "table.parquet"),
+        (&["study", "import", "disk/study", "published.csv"], "study/imported/published.csv"),
+        (&["study", "report", "disk/study"], "study/report.html"),
+    ] {
+        let output = bench.unbraid(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let start = format!("error: cannot write disk/{file}");
+        let end = ": No space left on device (os error 28)\n";
+        let error = text.rfind("error: ").map_or(text.as_str(), |start| &text[start..]);
+        assert!(error.starts_with(&start) && error.contains(end), "{arguments:?}: {text}");
+        // Where a directory has a file for each image, figure or part, any of them may be the first.
+        let is_file = !file.ends_with('/');
+        assert!(!is_file || error.starts_with(&format!("{start}{end}")), "{arguments:?}: {text}");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let after = files(&bench.path("disk"));
+        let changed = after.iter().find(|(path, bytes)| before.get(*path) != Some(bytes));
+        assert_eq!(changed.map(|(path, _)| path), None, "{arguments:?}");
+        assert!(before.keys().all(|path| after.contains_key(path)), "{arguments:?}");
+    }
+}
+
+/// What goes to standard output.
+#[test]
+fn every_command_that_prints_reports_a_full_disk() {
+    if !Path::new("/dev/full").exists() {
+        return skip("there is no /dev/full here");
+    }
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    bench.succeed(&["sample", "run", "-n", "2", "-o", "photos"], &[]);
+    for arguments in [
+        &["encode", "run", "photos"][..],
+        &["compare", "run", "run"],
+        &["measure", "run", "--images", "8", "--likelihood-images", "1", "--samples", "2"],
+        &["name", "run"],
+        &["metrics"],
+        &["data", "info", "shapes(scales=2, orientations=2, positions=4)"],
+        &["presets"],
+        &["objectives"],
+        &["train", "--config", "tiny.toml", "--print-config"],
+        &["study", "presets"],
+        &["cache", "info"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("unbraid"));
+        let output =
+            command.args(arguments).current_dir(bench.directory.path()).stdout(full).output().unwrap();
+        let message = "error: cannot write to standard output: No space left on device (os error 28)";
+        check_last_failure(&output, bench.directory.path(), 1, message);
+    }
+}

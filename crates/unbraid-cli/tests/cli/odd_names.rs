@@ -1,0 +1,53 @@
+//! File names that are no Unicode: bytes that old systems wrote, such as Latin-1.
+
+use crate::support::{Bench, check};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// "café" and "sortie" with é in Latin-1.
+const RUN: &[u8] = b"caf\xe9";
+
+fn named(bench: &Bench, name: &[u8]) -> PathBuf {
+    bench.directory.path().join(OsStr::from_bytes(name))
+}
+
+#[test]
+fn a_run_and_what_is_made_of_it_may_have_any_name() {
+    let bench = Bench::new();
+    let run = |arguments: &[&[u8]]| {
+        let output = bench.unbraid(&[]).args(arguments.iter().map(|word| OsStr::from_bytes(word))).output();
+        check(&output.unwrap(), &[]);
+    };
+    run(&[b"train", b"--quiet", b"--config", b"tiny.toml", b"--out", RUN]);
+    run(&[b"train", b"--quiet", b"--extend", b"80", b"--out", RUN]);
+    run(&[b"evaluate", RUN, b"--metrics", b"mig"]);
+    run(&[b"report", RUN]);
+    run(&[b"sample", RUN, b"-n", b"3", b"-o", b"im\xe9ges"]);
+    run(&[b"encode", RUN, b"im\xe9ges", b"-o", b"cod\xe9s.csv"]);
+    run(&[b"decode", RUN, b"cod\xe9s.csv", b"-o", b"d\xe9cod\xe9.png"]);
+    run(&[b"reconstruct", RUN, b"im\xe9ges/00000.png", b"-o", b"deux\xe9.png"]);
+    run(&[b"compare", RUN, RUN, b"-o", b"compar\xe9.html"]);
+    run(&[b"name", RUN, b"0=size"]);
+    for file in [&b"caf\xe9/report.html"[..], b"d\xe9cod\xe9.png", b"deux\xe9.png", b"compar\xe9.html"] {
+        assert!(named(&bench, file).is_file());
+    }
+}
+
+/// The second of three images, which has such a name, is read, and is called by its bytes.
+#[test]
+fn images_may_have_any_name() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    bench.succeed(&["sample", "run", "-n", "3", "-o", "photos"], &[]);
+    fs::create_dir(named(&bench, b"photos/\xe9t\xe9")).unwrap();
+    fs::rename(bench.path("photos/00001.png"), named(&bench, b"photos/00001\xff.png")).unwrap();
+    fs::rename(bench.path("photos/00002.png"), named(&bench, b"photos/\xe9t\xe9/2.png")).unwrap();
+    let output =
+        bench.unbraid(&["encode", "run", "--data", "folder(path=photos, channels=1)"]).output().unwrap();
+    check(&output, &[]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    let names: Vec<&str> = table.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(names, ["00000.png", "00001\\xFF.png", "\\xE9t\\xE9/2.png"], "{table}");
+}
