@@ -86,10 +86,10 @@ mod tests {
     /// by image; corners, which no shape reaches, stay black.
     #[test]
     fn the_mean_has_the_area_of_the_images() {
-        // 3 shapes x 6 scales x 16 orientations x 4 x 4 positions = 4,608 images: more than one part.
-        let spec: DataSpec = "shapes(orientations=16, positions=4)".parse().unwrap();
+        // 3 shapes x 6 scales x 20 orientations x 4 x 4 positions = 5,760 images: more than one part.
+        let spec: DataSpec = "shapes(orientations=20, positions=4)".parse().unwrap();
         let data = open(&spec, &Silent).unwrap();
-        assert!(data.len() == 4608 && data.len() > PART);
+        assert!(data.len() == 5760 && data.len() > PART);
         let mean = mean_image(data.as_ref(), 0, &Silent).unwrap();
         let mut pixels = vec![0.0; data.shape().values()];
         let mut white = 0_usize;
