@@ -12,19 +12,27 @@ pub(crate) type PointGroup = (String, Vec<(f64, f64)>);
 /// The same in a colour of their own.
 pub(crate) type ColouredGroup = (String, Colour, Vec<(f64, f64)>);
 
-/// Points of a factor's whole values (horizontal) and a unit's values (vertical), with the mean of each column.
-pub(crate) fn unit_against_factor(title: &str, factor: &str, points: &[(f64, f64)]) -> Svg {
+/// Points of a factor's values (horizontal) and a unit's values (vertical), with the mean of each column. The factor's values
+/// are numbers, or places in the list of its `names`.
+pub(crate) fn unit_against_factor(title: &str, factor: &str, names: &[String], points: &[(f64, f64)]) -> Svg {
     let (low, high) = extent(points.iter().map(|point| point.0));
     let (bottom, top) = extent(points.iter().map(|point| point.1));
     let margin = (top - bottom) * 0.05;
     let means = column_means(points);
-    let words: Vec<String> = means.iter().map(|(value, mean)| format!("{mean:.2} at {value}")).collect();
+    let name = |value: f64| names.get(value as usize).cloned().unwrap_or_else(|| value.to_string());
+    let words: Vec<String> =
+        means.iter().map(|(value, mean)| format!("{mean:.2} at {}", name(*value))).collect();
     // A factor like an orientation has forty values; the ends and some between are enough to listen to.
     let step = words.len().div_ceil(8).max(1);
     let words: Vec<&str> = words.iter().step_by(step).map(String::as_str).collect();
     let label = format!("{title}: mean of the unit for values of {factor}: {}", words.join(", "));
     let labels = Labels { title, horizontal: factor, description: &label };
-    let mut frame = Frame::counting(labels, (low - 0.5, high + 0.5), (bottom - margin, top + margin));
+    let heights = (bottom - margin, top + margin);
+    let mut frame = if names.is_empty() {
+        Frame::counting(labels, (low - 0.5, high + 0.5), heights)
+    } else {
+        Frame::categorical(labels, names, heights)
+    };
     frame.inside(|svg, x, y| {
         let place = |point: &(f64, f64)| (x.place(point.0 + spread(point.1)), y.place(point.1));
         svg.path(&path_of_dots(points.iter().map(place)), "dots", &series_style(0));
@@ -126,7 +134,7 @@ mod tests {
     fn columns_have_their_means() {
         let points = [(1.0, 2.0), (0.0, 5.0), (1.0, 4.0), (3.0, -1.0)];
         assert_eq!(column_means(&points), [(0.0, 5.0), (1.0, 3.0), (3.0, -1.0)]);
-        let chart = unit_against_factor("unit 2", "scale", &points).inline();
+        let chart = unit_against_factor("unit 2", "scale", &[], &points).inline();
         assert!(chart.contains("values of scale: 5.00 at 0, 3.00 at 1, -1.00 at 3"), "{chart}");
         assert_eq!(chart.matches("h0").count(), 4 + 3);
     }
@@ -136,5 +144,14 @@ mod tests {
         for value in [-1.0, 0.0, 1e-9, 3.7, 1e9] {
             assert!(spread(value).abs() <= 0.2);
         }
+    }
+
+    /// Classes have their names below the axis and in the words, not their places.
+    #[test]
+    fn classes_are_called_by_their_names() {
+        let names = ["obj1", "obj7"].map(str::to_owned);
+        let chart = unit_against_factor("unit 2", "object", &names, &[(0.0, 1.0), (1.0, 3.0)]).inline();
+        assert!(chart.contains("1.00 at obj1, 3.00 at obj7"), "{chart}");
+        assert!(chart.contains(">obj1</text>") && chart.contains(">obj7</text>"), "{chart}");
     }
 }

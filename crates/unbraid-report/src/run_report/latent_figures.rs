@@ -334,7 +334,12 @@ pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
             let points: Vec<(f64, f64)> = pairs.take(MOST_POINTS).collect();
             let name = &space.factors()[factor].name;
             let unit = encoded.run().unit_label(Unit::Continuous(unit));
-            dots::unit_against_factor(&format!("{unit} by {name}"), name, &points)
+            // Numbers have an axis of their own, and classes their names.
+            let names = match numbers {
+                Some(_) => &[][..],
+                None => &space.factors()[factor].labels,
+            };
+            dots::unit_against_factor(&format!("{unit} by {name}"), name, names, &points)
         })
         .collect();
     Some(Figure {

@@ -178,6 +178,11 @@ mod tests {
         // The name of the run is text, and everything that the page shows is in it.
         assert!(first.contains("<title>&lt;run&gt;</title>") && !first.contains("<run>"));
         assert!(first.contains("<dt>MIG</dt>") && first.contains("category 0"));
+        // Categorical units are in the matrix of mutual information, in pictures of their classes and in the animation: three
+        // units beside each other, each of 64 pixels with a gap of 8, and one gap more.
+        assert!(first.contains(">category 0</text>") && first.contains("Images of each category"));
+        let gif = fs::read(run.paths().figures().join("traversals.gif")).unwrap();
+        assert_eq!(u16::from_le_bytes([gif[6], gif[7]]), 3 * 72 + 8);
         // The namespace of SVG is a name, not an address.
         assert_eq!(first.matches("://").count(), first.matches("http://www.w3.org/").count());
         for figure in [

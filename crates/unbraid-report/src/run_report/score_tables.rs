@@ -156,30 +156,30 @@ pub(super) fn factors(encoded: &EncodedRun<'_>, scores: Option<&Scores>) -> Stri
         let share = |row: &Row| row.best.map_or(0.0, |(_, share)| share);
         share(b).total_cmp(&share(a))
     });
+    // What matters most stands first: on a phone the last columns have to be scrolled to.
     let mut html = format!(
         "<p>Each factor with the unit that shares most mutual information with it, as a share of the factor's entropy, and \
          how accurately its values are classified along the difference of class means, from all units, on {} test points. \
          Chance: the same with shuffled factors; majority: always the more common answer.</p>\n<div class=\"scroll\"><table>\n\
-         <thead><tr><th scope=\"col\">Factor</th><th scope=\"col\">Kind</th><th scope=\"col\" class=\"number\">Values</th>\
-         <th scope=\"col\" class=\"number\">Best unit</th><th scope=\"col\" class=\"number\">Its share</th>\
+         <thead><tr><th scope=\"col\">Factor</th><th scope=\"col\" class=\"number\">Best unit</th><th scope=\"col\" class=\"number\">Its share</th>\
          <th scope=\"col\" class=\"number\">Accuracy</th><th scope=\"col\" class=\"number\">Chance</th>\
-         <th scope=\"col\" class=\"number\">Majority</th></tr></thead>\n<tbody>\n",
+         <th scope=\"col\" class=\"number\">Majority</th><th scope=\"col\" class=\"number\">Values</th>\
+         <th scope=\"col\">Kind</th></tr></thead>\n<tbody>\n",
         thousands(scores.about.test_points)
     );
     let cell = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or_else(String::new, number);
     for Row { name, kind, values, best, accuracy, chance, majority } in rows {
         let _ = writeln!(
             html,
-            "<tr><th scope=\"row\">{}</th><td>{kind}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-             <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-             </tr>",
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{kind}</td></tr>",
             escape(&name),
-            thousands(values),
             best.map_or_else(String::new, |(unit, _)| unit.to_string()),
             cell(best.map(|(_, share)| share)),
             cell(accuracy),
             cell(chance),
-            cell(majority)
+            cell(majority),
+            thousands(values)
         );
     }
     html.push_str("</tbody>\n</table></div>\n<p></p>\n");

@@ -160,13 +160,8 @@ fn kurtosis(values: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     moment(4) / moment(2).powi(2)
 }
 
-/// The kurtosis of 2000 samples of an encoder after each of these numbers of steps.
-fn fitted_kurtosis<const N: usize>(
-    posterior: &str,
-    adversarial: bool,
-    seed: u64,
-    steps: [u64; N],
-) -> [f64; N] {
+/// The kurtosis of 2000 samples of an encoder that was trained for so many steps.
+fn fitted_kurtosis(posterior: &str, adversarial: bool, seed: u64, steps: usize) -> f64 {
     let x = vec![1.2_f32; BATCH];
     let device = Device::flex().autodiff();
     let setting = Setting { seed, units: 1, pixels: 1, initializer: Initializer::Pytorch, device };
@@ -181,32 +176,28 @@ fn fitted_kurtosis<const N: usize>(
     };
     let config = AdversarialKlConfig { adaptive_contrast: false, discriminator };
     let mut term = AdversarialKl::new(&config, &setting);
-    steps.map(|steps| {
-        while encoder.step < steps {
-            encoder.step(&x, two_modes, adversarial.then_some(&mut term));
-        }
-        let posterior = encoder.posterior(&[1.2; 1]).repeated(2000);
-        let Noise { normal, .. } = NoiseSource::new(3, "modes").at(0, &posterior);
-        let z: Vec<f32> = posterior.continuous.draw(normal).value.inner().into_data().try_into_vec().unwrap();
-        kurtosis(z.iter().map(|z| (f64::from(*z), 1.0)))
-    })
+    for _ in 0..steps {
+        encoder.step(&x, two_modes, adversarial.then_some(&mut term));
+    }
+    let posterior = encoder.posterior(&[1.2; 1]).repeated(2000);
+    let Noise { normal, .. } = NoiseSource::new(3, "modes").at(0, &posterior);
+    let z: Vec<f32> = posterior.continuous.draw(normal).value.inner().into_data().try_into_vec().unwrap();
+    kurtosis(z.iter().map(|z| (f64::from(*z), 1.0)))
 }
 
-/// A Gaussian has the kurtosis 3 whatever its mean and variance, the true posterior 1.43. Adversarial training is noisy, so
-/// that the median of several seeds has to be nearer to the truth than any Gaussian, which is as far as the middle.
+/// A Gaussian has the kurtosis 3 whatever its mean and variance, the true posterior 1.43. The fitted one has to be nearer to
+/// the truth than to every Gaussian, by the median of three seeds, since adversarial training is noisy. (Five seeds had 1.46
+/// to 1.62 after these steps, and 1.59 to 2.10 after 2,000.)
 #[test]
 fn an_implicit_posterior_has_two_modes_where_a_gaussian_has_one() {
     let grid = (0..12_000).map(|place| -6.0 + f64::from(place) * 1e-3);
     let density = |z: f64| (-z * z / 2.0 - (1.2 - z.abs()).powi(2) / (2.0 * 0.4 * 0.4)).exp();
     let exact = kurtosis(grid.map(|z| (z, density(z))));
-    let found = [1, 2, 3, 4, 5].map(|seed| {
-        fitted_kurtosis("{ name = \"implicit\", noise = 4, hidden = [32] }", true, seed, [1000, 2000, 3000])
-    });
-    eprintln!("{exact} {found:?}");
-    let mut last = found.map(|found| found[2]);
-    last.sort_by(f64::total_cmp);
-    assert!(last[2] < (exact + 3.0) / 2.0, "{last:?}, exact {exact}");
-    // Of 2000 samples of a Gaussian, four deviations sqrt(24 / 2000).
-    let [gaussian] = fitted_kurtosis("diagonal", false, 1, [500]);
+    let implicit = "{ name = \"implicit\", noise = 4, hidden = [32] }";
+    let mut found = [1, 2, 3].map(|seed| fitted_kurtosis(implicit, true, seed, 3000));
+    found.sort_by(f64::total_cmp);
+    assert!(found[1] < (exact + 3.0) / 2.0, "{found:?}, exact {exact}");
+    // Of 2000 samples of a Gaussian, four deviations of sqrt(24 / 2000).
+    let gaussian = fitted_kurtosis("diagonal", false, 1, 500);
     assert!((gaussian - 3.0).abs() < 0.44, "{gaussian}");
 }
