@@ -6,8 +6,8 @@ use crate::plan::{Plan, RunProgress};
 use std::time::{Duration, Instant};
 use toml::Table;
 use unbraid::config::{Config, PriorConfig};
-use unbraid::data::DataSet;
 use unbraid::data::progress::Progress;
+use unbraid::data::{DataSet, Features, Standardised};
 use unbraid::train::{Trainer, cost};
 use unbraid::{BoxedError, Device, error_chain};
 
@@ -174,10 +174,13 @@ fn measure_step(config: &Config, data: &dyn DataSet, share: Duration) -> Result<
         // Its principal components take seconds, once; its divergence costs what any other does.
         config.model.prior = PriorConfig::StandardNormal {};
     }
+    // As a run does: columns of a table are standardised.
+    let features = data.columns().map(|_| Features::of(data)).transpose()?;
+    let seen = Standardised::new(data, features.as_ref());
     // As in a study: one thread for each run.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
-        let mut trainer = Trainer::new(&config, data, &Device::cpu())?;
+        let mut trainer = Trainer::new(&config, &seen, &Device::cpu())?;
         // The first step pays for memory that the others find.
         trainer.advance()?;
         Ok(cost::fastest_step(&mut trainer, share)?)

@@ -251,7 +251,7 @@ fn a_table_is_described_drawn_and_refused_with_its_place() {
     fs::write(bench.path("gaps.csv"), "a,b\n1,2\n3,\n").unwrap();
     bench.refuse(
         &["train", "gaps.csv", "--quiet"],
-        "error: gaps.csv: row 2, column `b`: found nothing, expected a number; missing = \"skip\" leaves such rows out, \
+        "error: DIR/gaps.csv: row 2, column `b`: found nothing, expected a number; missing = \"skip\" leaves such rows out, \
          \"mean\" fills them",
     );
 }

@@ -196,7 +196,7 @@ fn left_out(all: usize, shown: usize) -> String {
 /// # Errors
 /// If rows cannot be read.
 pub(crate) fn reconstructions(encoded: &EncodedRun<'_>, features: &Features) -> Result<Figure> {
-    let count = encoded.count().min(ROWS);
+    let count = encoded.count().min(encoded.data().len()).min(ROWS);
     let originals = encoded.rows(count)?;
     let decoded = encoded.run().decode_rows(&encoded.codes(count))?;
     let kept: Vec<f64> = (0..features.len())
@@ -237,7 +237,7 @@ fn share_kept(originals: &[f64], decoded: &[f64]) -> f64 {
 /// If rows cannot be read.
 pub(crate) fn samples(encoded: &EncodedRun<'_>, features: &Features) -> Result<Figure> {
     let run = encoded.run();
-    let count = encoded.count().min(ROWS);
+    let count = encoded.count().min(encoded.data().len()).min(ROWS);
     let data = encoded.rows(count)?;
     let drawn = run.decode_rows(&run.draw_latents(count, 0))?;
     let charts = features.names().enumerate().take(MOST_HISTOGRAMS).map(|(column, name)| {

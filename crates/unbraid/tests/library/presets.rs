@@ -109,6 +109,7 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("pca", &[("objective.name", "pca"), ("model.architecture", "linear"), ("training.steps", "1")]),
     ("default", &[("objective.name", "beta-vae"), ("objective.beta.from", "30")]),
     ("photographs", &[("objective.name", "beta-vae"), ("model.architecture", "conv"), ("data.name", "folder")]),
+    ("vectors", &[("data.name", "table"), ("model.architecture.name", "mlp"), ("model.likelihood.name", "gaussian"), ("model.likelihood.scale", "learned"), ("model.likelihood.output", "linear")]),
     ("shapes/beta-vae", &[("objective.name", "beta-vae"), ("model.architecture", "conv")]),
 ];
 

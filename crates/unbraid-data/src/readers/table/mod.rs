@@ -128,12 +128,8 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     };
     let table = cells.finish(choice.missing)?;
     if !table.left_out.is_empty() {
-        request.progress.note(&format!(
-            "{}: left out {} that are not numbers: {}",
-            path.display(),
-            if table.left_out.len() == 1 { "a column" } else { "columns" },
-            first_names(&table.left_out)
-        ));
+        let (path, names) = (path.display(), first_names(&table.left_out));
+        request.progress.note(&format!("{path}: columns that are not numbers are left out: {names}"));
     }
     if table.kept.len() < table.rows {
         let count = table.rows - table.kept.len();
