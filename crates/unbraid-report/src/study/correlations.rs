@@ -131,7 +131,12 @@ mod tests {
             rank_correlations(&table, &runs, &scores, &scores).values[[0, 1]]
         };
         // The root of the product of two variances need not be exact.
-        assert!((within(0) - 1.0).abs() < 1e-12 && (within(1) + 1.0).abs() < 1e-12, "{} {}", within(0), within(1));
+        assert!(
+            (within(0) - 1.0).abs() < 1e-12 && (within(1) + 1.0).abs() < 1e-12,
+            "{} {}",
+            within(0),
+            within(1)
+        );
         assert_eq!(by_method(&view, &scores).len(), 2);
         let html = chapter(&view).section().unwrap().content;
         assert!(html.contains("Between scores, within a method"), "{html}");
