@@ -5,12 +5,12 @@ metrics and from the doc comments of the crate unbraid-metrics.
     python tools/python_metrics.py --check    # only compares
 """
 
+import importlib.machinery
+import importlib.util
 import re
 import sys
 import textwrap
 from pathlib import Path
-
-from unbraid._native import describe_metrics
 
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = ROOT / "crates/unbraid-metrics/src/scores"
@@ -18,6 +18,17 @@ TARGET = ROOT / "crates/unbraid-python/python/unbraid/metrics.py"
 
 #: Metrics whose function in Rust has another name.
 FUNCTIONS = {"kl": "kl_per_unit", "downstream_logistic": "downstream"}
+
+
+def describe_metrics():
+    """What the installed package says about its metrics, even if its metrics.py is what has to be mended."""
+    folder = Path(importlib.util.find_spec("unbraid").submodule_search_locations[0])
+    library = next(file for file in folder.glob("_native*") if file.suffix in (".so", ".pyd"))
+    loader = importlib.machinery.ExtensionFileLoader("_native", str(library))
+    native = importlib.util.module_from_spec(importlib.util.spec_from_loader("_native", loader))
+    loader.exec_module(native)
+    return native.describe_metrics()
+
 
 HEAD = '''\
 """Metrics as functions of codes [points, units] and factors [points, factors].
@@ -91,9 +102,11 @@ def doc_comment(name):
 
 
 def cleaned(lines):
-    kept = []
+    kept, is_code = [], False
     for line in lines:
-        if line.startswith("# "):
+        if line.startswith("```"):
+            is_code = not is_code
+        if line.startswith("# ") and not is_code:
             break
         kept.append(line)
     text = "\n".join(kept)
@@ -101,6 +114,7 @@ def cleaned(lines):
     text = re.sub(r"```\n.*?```", "", text, flags=re.DOTALL)
     text = re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"`\1`", text)
     text = re.sub(r"\[`([^`]+)`\]", r"`\1`", text)
+    text = re.sub(r"\n{3,}", "\n\n", text)
     return text.replace("\\[", "[").replace("\\]", "]").strip()
 
 
@@ -169,14 +183,17 @@ def function(description):
     raw = "r" if "\\" in wrapped else ""
     docstring = textwrap.indent(f'{raw}"""{wrapped}\n"""', "    ", lambda line: line.strip())
     call = f'    return _run("{name}", codes, factors, {{{", ".join(passed)}}}, points)'
+    if len(call) > 116:
+        entries = "".join(f"        {entry},\n" for entry in passed)
+        call = f'    options = {{\n{entries}    }}\n    return _run("{name}", codes, factors, options, points)'
     return f"{signature}\n{docstring}\n{call}\n"
 
 
 def wrap(line):
-    if len(line) <= 112:
+    if len(line) <= 116:
         return line
     indent = "  " if line.startswith("* ") else re.match(r" *", line).group()
-    return textwrap.fill(line, 112, subsequent_indent=indent)
+    return textwrap.fill(line, 116, subsequent_indent=indent)
 
 
 def main():

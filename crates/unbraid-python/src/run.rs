@@ -7,7 +7,7 @@ use crate::values::{from_json, to_json, type_name};
 use crate::work::{self, Stop, Stoppable};
 use ndarray::{Array1, Array2, Array4, Axis};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray4, PyArrayDyn, PyArrayMethods};
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
@@ -132,10 +132,12 @@ impl PyRun {
         Ok(names)
     }
 
-    /// The configuration as nested dicts: `run.config["objective"]["beta"]`.
+    /// The configuration as `config.toml` has it, in nested dicts: `run.config["objective"]["beta"]`.
     #[getter]
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let config = serde_json::to_value(self.run().config()).unwrap_or(Value::Null);
+        let text = self.run().config().to_toml();
+        let config: Value =
+            toml::from_str(&text).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         from_json(py, &config)
     }
 

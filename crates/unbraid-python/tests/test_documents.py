@@ -79,5 +79,5 @@ def test_the_notebook_runs(tmp_path):
     pytest.importorskip("ipykernel")
     notebook = nbformat.read(ROOT / "examples/first_steps.ipynb", as_version=4)
     for cell in notebook.cells:
-        cell.source = cell.source.replace("steps=4000", "steps=20")
+        cell.source = cell.source.replace("steps=300", "steps=20")
     nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()

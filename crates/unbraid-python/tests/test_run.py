@@ -126,7 +126,9 @@ def test_several_threads_use_one_run(trained, images):
 
 def test_categorical_units_have_probabilities(tmp_path, images):
     run = unbraid.train(
-        SMALL, out=tmp_path / "a", objective="joint-vae", steps=3, evaluate=False, report=False, progress=False,
+        SMALL, out=tmp_path / "a", objective="joint-vae", gamma_continuous=30.0, gamma_categorical=30.0,
+        capacity_continuous={"from": 0.0, "to": 5.0, "end": 100}, capacity_categorical=1.0,
+        steps=3, evaluate=False, report=False, progress=False,
         set={"model.latents": {"continuous": 2, "categorical": [3]},
              "model.architecture": {"name": "mlp", "encoder": [4], "decoder": [4]}},
     )

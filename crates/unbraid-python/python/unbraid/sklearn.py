@@ -91,6 +91,7 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             directory = Path(self._directory.name) / "run"
         self.run_ = train(
             images,
+            layout="NHWC",
             out=directory,
             objective=self.objective,
             n_units=self.n_units,
@@ -110,7 +111,7 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """The means of the posteriors, [n, n_units]."""
         check_is_fitted(self, "run_")
-        mean, _ = self.run_.encode(self._images(self._checked(X, is_fit=False)))
+        mean, _ = self.run_.encode(self._images(self._checked(X, is_fit=False)), layout="NHWC")
         return mean
 
     def inverse_transform(self, Z):
@@ -124,7 +125,7 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X, *, is_fit):
         """X as an array, with scikit-learn's checks and messages."""
-        ndim = np.ndim(X) if is_fit else self._ndim
+        ndim = getattr(X, "ndim", 2) if is_fit else self._ndim
         if ndim == 4:
             X = check_array(X, dtype=None, allow_nd=True, ensure_2d=False)
             if is_fit:

@@ -1,0 +1,1066 @@
+"""Metrics as functions of codes [points, units] and factors [points, factors].
+
+Every function returns `Scores`: `float(mig(codes, factors))` is its number, `mig(codes, factors).details` its matrices.
+Options of the metric are keyword arguments; those of `Points` say what else is known of the points, and how to score
+them. Without `codes_test`, the first two thirds of the points are for training.
+
+Written by tools/python_metrics.py.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypedDict, Unpack
+
+from numpy.typing import NDArray
+
+from ._native import evaluate
+from ._scores import Scores
+
+
+class Points(TypedDict, total=False):
+    """Keyword arguments that all metrics take."""
+
+    #: Codes and factors that learners are tested on.
+    codes_test: NDArray[Any]
+    factors_test: NDArray[Any]
+    #: Logarithms of the posterior variances of the codes, which are then means.
+    log_variance: NDArray[Any]
+    #: The most likely class of each categorical unit.
+    clusters: NDArray[Any]
+    clusters_test: NDArray[Any]
+    factor_names: Sequence[str]
+    #: `categorical`, `ordered` or `angle`, for each factor.
+    factor_kinds: Sequence[str]
+    #: A function from factor vectors [n, factors] to codes [n, units], for scores that draw points under interventions,
+    #: and the number of values of each factor. Without codes, `samples` training points are drawn from it.
+    sampler: Callable[[NDArray[Any]], NDArray[Any]]
+    factor_sizes: Sequence[int]
+    samples: int
+    seed: int
+    #: Whether to compute the score on shuffled factors as well: its level by chance.
+    chance: bool
+    #: How often to resample the points for an interval.
+    bootstrap: int
+
+
+def _run(
+    name: str,
+    codes: NDArray[Any] | None,
+    factors: NDArray[Any] | None,
+    options: dict[str, Any],
+    points: Points,
+) -> Scores:
+    given = {key: value for key, value in options.items() if value is not None}
+    return evaluate(codes, factors, metrics=[name], options={name: given}, **{"chance": False, **points})
+
+
+def beta_vae_score(
+    codes: NDArray[Any] | None = None, factors: NDArray[Any] | None = None,
+    *,
+    batch_size: int = 64,
+    train_points: int = 10000,
+    test_points: int = 5000,
+    classifier: Literal["logistic", "svm"] = "logistic",
+    c: float | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
+    loss: Literal["squared-hinge", "hinge"] | None = None,
+    balanced: bool | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the distances between
+    their units?
+
+        point:  factor k at random; mean over pairs that share k of |z - z'|, one number for each unit; label k
+        score:  accuracy of a linear classifier of these points, on fresh ones
+
+    * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
+    * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
+    * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019. Kumar et al. 2018 call it
+      Z-diff score and use a support vector machine (`DifferenceClassifier::kumar`).
+    * See also: `factor_vae_score`, which needs no fitted classifier and is harder to satisfy.
+
+    Gives `beta_vae_score`. Draws from `sampler` if there is one, else from the rows of the codes.
+
+    Options:
+    * batch_size: pairs whose differences are averaged to one point; a whole number, 1 or more
+    * train_points: points that the classifier is fitted to; a whole number, 1 or more
+    * test_points: points that it is tested on; a whole number, 1 or more
+    * classifier: logistic regression, or Kumar's linear SVM; "logistic" or "svm"
+    * c: inverse strength of the penalty; a number above 0 (only with classifier="logistic" or classifier="svm")
+    * tolerance: largest entry of the gradient at which to stop; a number above 0 (only with classifier="logistic" or
+      classifier="svm", 0.0001 by default)
+    * max_iterations: iterations of L-BFGS at most; a whole number, 1 or more (only with classifier="logistic" or
+      classifier="svm")
+    * loss: the loss of a point; "squared-hinge" or "hinge" (only with classifier="svm", 'hinge' by default)
+    * balanced: whether rare classes weigh as much as common ones; true or false (only with classifier="svm", False by
+      default)
+    """
+    options = {
+        "batch_size": batch_size,
+        "train_points": train_points,
+        "test_points": test_points,
+        "classifier": classifier,
+        "c": c,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+        "loss": loss,
+        "balanced": balanced,
+    }
+    return _run("beta_vae_score", codes, factors, options, points)
+
+
+def factor_vae_score(
+    codes: NDArray[Any] | None = None, factors: NDArray[Any] | None = None,
+    *,
+    batch_size: int = 64,
+    train_points: int = 10000,
+    test_points: int = 5000,
+    variance_points: int = 10000,
+    prune: float = 0.05,
+    **points: Unpack[Points],
+) -> Scores:
+    """FactorVAE score (also Z-min-variance): does the unit with the smallest variance identify the factor that was fixed?
+
+        vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global
+        Var(z_d)
+        score:  accuracy, on fresh votes, of "d stands for the factor that d was cast for most often"
+
+    Variances have n - 1 in the denominator. Units whose global standard deviation is below the threshold, or 0, do not
+    vote; if none is left the score is 0.
+
+    * Range: 1 / factors (chance) to 1, higher is better. With a single factor and an active unit it is 1.
+    * Reference: Kim and Mnih 2018, Disentangling by factorising; numbers of votes as in Locatello et al. 2019.
+    * See also: `beta_vae_score`, its predecessor; `irs`.
+
+    Gives `factor_vae_score`. Draws from `sampler` if there is one, else from the rows of the codes.
+
+    Options:
+    * batch_size: points of a vote, which share the value of a factor; a whole number, 2 or more
+    * train_points: votes that decide what each unit stands for; a whole number, 1 or more
+    * test_points: votes that are judged; a whole number, 1 or more
+    * variance_points: points that global variances are computed from; a whole number, 2 or more
+    * prune: units with a smaller standard deviation do not vote; a number, 0 or more
+    """
+    options = {
+        "batch_size": batch_size,
+        "train_points": train_points,
+        "test_points": test_points,
+        "variance_points": variance_points,
+        "prune": prune,
+    }
+    return _run("factor_vae_score", codes, factors, options, points)
+
+
+def mig(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    neighbours: int | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """MIG, the mutual information gap: does each factor share information with one unit only?
+
+        MIG = mean over factors k of (I(z_a; v_k) - I(z_b; v_k)) / H(v_k)
+
+    where a and b are the units with the largest and second largest mutual information with factor k.
+
+    * Range: 0 to 1, higher is better. With a single unit the second largest is 0. Factors with one value are left out.
+    * Estimator: plug-in mutual information of binned units. Few points per bin bias it upwards in all units alike.
+    * Reference: Chen et al. 2018, Isolating sources of disentanglement; binned as in Locatello et al. 2019.
+    * See also: `mig_full_data` and `rmig`, which use posteriors instead of bins;
+      `mig_sup`, the gap between factors; `jemmig`, `aam` and
+      `dcimig`, which read the same mutual information differently; `sap`, the same gap in
+      accuracy.
+
+    Gives `mig`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * neighbours: estimate by this many nearest neighbours (Kraskov, Ross) instead of bins; a whole number, 1 or more,
+      or "none"
+    """
+    return _run("mig", codes, factors, {"bins": bins, "neighbours": neighbours}, points)
+
+
+def mig_full_data(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    samples: int = 10000,
+    **points: Unpack[Points],
+) -> Scores:
+    """MIG without bins, from entropies of the aggregate posterior q(z) = mean over all points of q(z | x).
+
+        H(z_i)       = - mean over samples z ~ q(z | x_s) of ln (1/N) sum_n q(z_i | x_n)
+        H(z_i | v_k) = - mean over the same samples of ln (1/N_v) sum over n with v_k(n) = v_k(s) of q(z_i | x_n)
+        I(z_i; v_k)  = max(0, H(z_i) - H(z_i | v_k))
+        MIG          = mean over factors k of (largest - second largest of I(.; v_k)) / H(v_k)
+
+    One sample is drawn for each of `samples` points, and serves every factor: the densities are computed once. (Chen et
+    al. draw samples anew for every value of every factor, and leave the shape of dSprites out.)
+
+    * The points should be the whole data set, or a sample of it: the estimate is of the information in these N points.
+    * Range: 0 to 1, higher is better. Costs N * samples * units exponentials.
+    * Reference: Chen et al. 2018, Isolating sources of disentanglement in VAEs, section 4.1 and appendix C.
+    * See also: `mig` and `rmig`, the binned estimates.
+
+    Gives `mig_full_data`. Needs `log_variance`.
+
+    Options:
+    * samples: points whose posteriors are sampled; a whole number, 1 or more
+    """
+    return _run("mig_full_data", codes, factors, {"samples": samples}, points)
+
+
+def rmig(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 100, **points: Unpack[Points]) -> Scores:
+    """RMIG, the robust mutual information gap: the gap of MIG, with each point spread over the bins as its posterior is.
+
+        p(bin, v)  = 1/N sum over points n with v_k(n) = v of q(z_i in bin | x_n)
+        RMIG       = mean over factors k of (I(z_a; v_k) - I(z_b; v_k)) / H(v_k)
+
+    Bins lie between the smallest mean - 4 sigma and the largest mean + 4 sigma of a unit; the outer ones are open. A
+    unit
+    that the model does not use has the same distribution for every point and so no information at all, where binned
+    means
+    still show some.
+
+    * Range: 0 to 1, higher is better. Factors with one value are left out.
+    * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations; divided by
+      the
+      factor's entropy like MIG.
+    * See also: `mig`, which bins the means; `mig_full_data`, which has no bins.
+
+    Gives `rmig`. Needs `log_variance`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    """
+    return _run("rmig", codes, factors, {"bins": bins}, points)
+
+
+def jemmig(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points: Unpack[Points]) -> Scores:
+    """JEMMIG: a mutual information gap that also charges the best unit for entropy beyond its factor.
+
+        JEMMIG = mean over factors k of 1 - (H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k)) / (H(v_k) + ln bins)
+
+    where a and b are the units with the largest and second largest mutual information with factor k, so that a unit
+    that mixes two factors is charged for the entropy of the second.
+
+    * Range: 0 to 1, higher is better. A perfect code reaches 1 only if its units have no more values than the factor:
+      bins are what the unit's entropy is measured against.
+    * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations.
+    * See also: `mig`, the gap alone; `rmig`, by the same authors.
+
+    Gives `jemmig`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    """
+    return _run("jemmig", codes, factors, {"bins": bins}, points)
+
+
+def mig_sup(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    normalizer: Literal["unit-entropy", "factor-entropy"] = "unit-entropy",
+    **points: Unpack[Points],
+) -> Scores:
+    """MIG-sup: does each unit share information with one factor only?
+
+    The gap of `mig`, taken between factors instead of units:
+
+        MIG-sup = mean over units i of (I(z_i; v_a) - I(z_i; v_b)) / H(z_i)
+
+    where a and b are the factors with the largest and second largest mutual information with unit i (after the
+    division).
+
+    * Range: 0 to 1, higher is better. A constant unit scores 0; with a single factor the second largest is 0.
+    * Reference: Li et al. 2020, Progressive learning and disentanglement of hierarchical representations.
+    * See also: `mig`, the gap between units; `modularity`, which asks the same.
+
+    Gives `mig_sup`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * normalizer: what the mutual information is divided by; "unit-entropy" or "factor-entropy"
+    """
+    return _run("mig_sup", codes, factors, {"bins": bins, "normalizer": normalizer}, points)
+
+
+def aam(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    neighbours: int | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """AAM, the axis-alignment metric: does the best unit of a factor have more information than all others together?
+
+        AAM = mean over factors k of max(0, I(z_a; v_k) - sum over i != a of I(z_i; v_k)) / I(z_a; v_k)
+
+    where a is the unit with the largest mutual information with factor k.
+
+    * Range: 0 to 1, higher is better. A factor without mutual information with any unit scores 0. The plug-in estimate
+      is
+      biased upwards, so that many useless units lower the score on few points.
+    * Reference: as computed by the disentangling-vae project, there from full-data entropies.
+    * See also: `mig`, which compares with the second best unit only.
+
+    Gives `aam`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * neighbours: estimate by this many nearest neighbours (Kraskov, Ross) instead of bins; a whole number, 1 or more,
+      or "none"
+    """
+    return _run("aam", codes, factors, {"bins": bins, "neighbours": neighbours}, points)
+
+
+def dcimig(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    neighbours: int | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """DCIMIG: the share of all factor entropy that is captured by units that encode one factor each.
+
+        gap_i = I(z_i; v_a) - I(z_i; v_b)
+        DCIMIG = sum over factors k of max { gap_i : v_a = v_k } / sum over k of H(v_k)
+
+    where a and b are the factors with the largest and second largest mutual information with unit i.
+
+    * Range: 0 to 1, higher is better. With a single factor the second largest is 0.
+    * Reference: Sepliarskaia et al. 2019, How to not measure disentanglement (as 3CharM).
+    * See also: `mig_sup`, the mean of such gaps over units; `dci`.
+
+    Gives `dcimig`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * neighbours: estimate by this many nearest neighbours (Kraskov, Ross) instead of bins; a whole number, 1 or more,
+      or "none"
+    """
+    return _run("dcimig", codes, factors, {"bins": bins, "neighbours": neighbours}, points)
+
+
+def sap(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    predictor: Literal["svm", "threshold"] = "svm",
+    c: float | None = None,
+    loss: Literal["squared-hinge", "hinge"] | None = None,
+    balanced: bool | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
+    group_above: float | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """SAP, separated attribute predictability: is each factor predictable from one unit only?
+
+        SAP = mean over factors k of (S_ak - S_bk)
+
+    where S_ik is the accuracy of predicting factor k from unit i alone, and a and b are the best and second best unit.
+    By
+    default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
+    classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
+
+    * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out.
+    * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
+    * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
+      as in Locatello et al. 2019.
+    * See also: `sap_continuous`, for factors that are numbers; `mig`, the same gap
+      in mutual information.
+
+    Gives `sap`.
+
+    Options:
+    * predictor: linear SVM, or best thresholds on the test points (Kumar); "svm" or "threshold"
+    * c: weight of the loss against the penalty; a number above 0 (only with predictor="svm", 0.01 by default)
+    * loss: the loss of a point; "squared-hinge" or "hinge" (only with predictor="svm", 'squared-hinge' by default)
+    * balanced: whether rare classes weigh as much as common ones; true or false (only with predictor="svm", True by
+      default)
+    * tolerance: range of the projected gradient at which to stop; a number above 0 (only with predictor="svm", 0.0001
+      by default)
+    * max_iterations: passes over the points at most; a whole number, 1 or more (only with predictor="svm", 1000 by
+      default)
+    * group_above: units whose correlation exceeds this magnitude count as one; a number, 0 to 1, or "none"
+    """
+    options = {
+        "predictor": predictor,
+        "c": c,
+        "loss": loss,
+        "balanced": balanced,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+        "group_above": group_above,
+    }
+    return _run("sap", codes, factors, options, points)
+
+
+def sap_continuous(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    group_above: float | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """SAP for factors that are numbers: S is the squared correlation of unit and factor.
+
+        S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))
+
+    on the training points, 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
+    regression of the factor on all units of a group.
+
+    * Range: 0 to 1, higher is better. Renaming the values of a factor changes the score: they count as numbers.
+    * Reference: Kumar et al. 2018, section 3.
+    * See also: `sap`, for factors that are classes.
+
+    Gives `sap_continuous`.
+
+    Options:
+    * group_above: units whose correlation exceeds this magnitude count as one; a number, 0 to 1, or "none"
+    """
+    return _run("sap_continuous", codes, factors, {"group_above": group_above}, points)
+
+
+def sap_kumar(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    inactive: float = 0.01,
+    group_above: float | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """SAP as Kumar et al. define it: one matrix of scores for ordered and categorical factors, on test points.
+
+        S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))                      for an ordered factor or an angle
+             = balanced accuracy of the best thresholds on z_i            for a categorical factor
+             = 0                                                          if Var(z_i) is close to 0
+        SAP  = mean over factors k of (S_ak - S_bk), a and b the best and second best unit
+
+    The squared correlation is the R^2 of the line that predicts the factor from the unit with the least squared error.
+    Lines
+    and thresholds are fitted to the very points that they are judged on, the test points; the training points are not
+    used.
+    For a factor of c values there are up to c - 1 thresholds, whose intervals may stand for the values in any order.
+
+    * Kinds: the values of an angle count as numbers, too, since the paper has no other kind of regression: a unit that
+      follows the angle all the way round loses at the break between the last value and the first.
+    * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out. For
+      balanced accuracy chance is not 0 but at least 1/c; the gap takes it away unless fewer than two units are active.
+    * With grouping, R^2 is that of all active units of a group together, and accuracy that of its best one.
+    * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, section 3.
+    * See also: `sap`, with support vector machines; `sap_continuous`, in which all
+      factors are numbers.
+
+    Gives `sap_kumar`. Needs `factor_kinds`.
+
+    Options:
+    * inactive: units whose variance is at most this score 0; a number, 0 or more
+    * group_above: units whose correlation exceeds this magnitude count as one; a number, 0 to 1, or "none"
+    """
+    return _run("sap_kumar", codes, factors, {"inactive": inactive, "group_above": group_above}, points)
+
+
+def dci(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    learner: Literal["boosting", "forest", "lasso"] = "boosting",
+    stages: int | None = None,
+    learning_rate: float | None = None,
+    max_depth: int | int | Literal["none"] | None = None,
+    trees: int | None = None,
+    features_per_split: int | Literal["none"] | None = None,
+    alpha: float | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """DCI, disentanglement, completeness and informativeness: are units and factors matched one to one, according to the
+    feature importances of a learner that predicts factors from units?
+
+    With R the importance of unit i for factor k, of D units and K factors:
+
+        D_i = 1 - H_K(R_i. / sum_k R_ik)     disentanglement = sum_i D_i (sum_k R_ik / sum R)
+        C_k = 1 - H_D(R_.k / sum_i R_ik)     completeness    = sum_k C_k (sum_i R_ik / sum R)
+
+    H_K is the entropy with logarithms to base K. Informativeness is the accuracy (not the error) of the predictions.
+
+    * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, with a single unit completeness is 1,
+      if anything was learned at all; if nothing was, both are 0.
+    * A factor of numbers that hardly ever repeat (`Labelled::is_number`) is predicted as a number, by boosted trees
+      with
+      squared error (also in place of a forest) or by the lasso. As its accuracy stands R^2, the share of its variance
+      that is explained, at least 0.
+    * Factors with one value are left out of informativeness; their column of importances is 0. A value that occurs in
+      the test points only counts as an error.
+    * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
+    * See also: `modularity` and `mig_sup` for disentanglement,
+      `mig` and `sap` for completeness, and `downstream` for
+      informativeness.
+
+    Gives `dci_disentanglement`, `dci_completeness`, `dci_informativeness_train`, `dci_informativeness_test`.
+
+    Options:
+    * learner: the learner whose importances of units are read; "boosting", "forest" or "lasso"
+    * stages: trees for each class; a whole number, 1 to 1000000 (only with learner="boosting", 100 by default)
+    * learning_rate: share of each tree that is added; a number above 0, at most 1 (only with learner="boosting", 0.1 by
+      default)
+    * max_depth: splits from the root to a leaf at most; a whole number, 1 to 12 (only with learner="boosting" or
+      learner="forest")
+    * trees: number of trees; a whole number, 1 or more (only with learner="forest", 100 by default)
+    * features_per_split: default: the square root of all; a whole number, 1 or more, or "none" (only with
+      learner="forest", None by default)
+    * alpha: strength of the penalty; a number, 0 or more (only with learner="lasso", 0.1 by default)
+    * tolerance: duality gap at which to stop, as a share; a number above 0 (only with learner="lasso", 0.0001 by
+      default)
+    * max_iterations: passes over the features at most; a whole number, 1 or more (only with learner="lasso", 1000 by
+      default)
+    """
+    options = {
+        "learner": learner,
+        "stages": stages,
+        "learning_rate": learning_rate,
+        "max_depth": max_depth,
+        "trees": trees,
+        "features_per_split": features_per_split,
+        "alpha": alpha,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+    }
+    return _run("dci", codes, factors, options, points)
+
+
+def modularity(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    neighbours: int | Literal["none"] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """Modularity: does each unit share information with at most one factor?
+
+        modularity = mean over units i of 1 - (sum_k m_ik^2 - max_k m_ik^2) / ((K - 1) max_k m_ik^2)
+
+    with m the mutual information in nats and K the number of factors. A unit without any mutual information scores 0;
+    one
+    that is nearly constant has only the bias of the estimate, and contributes noise.
+
+    * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
+    * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
+    * See also: `explicitness`, its companion in the same paper; `mig_sup` and the
+      disentanglement of `dci`, which ask the same.
+
+    Gives `modularity`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * neighbours: estimate by this many nearest neighbours (Kraskov, Ross) instead of bins; a whole number, 1 or more,
+      or "none"
+    """
+    return _run("modularity", codes, factors, {"bins": bins, "neighbours": neighbours}, points)
+
+
+def explicitness(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    c: float = 1.0,
+    tolerance: float = 0.0001,
+    max_iterations: int = 100,
+    **points: Unpack[Points],
+) -> Scores:
+    """Explicitness: can a linear classifier predict each factor from all units?
+
+        explicitness = mean over factors of mean over values v of AUC(p(v_k = v | z), [v_k = v])
+
+    where p is a multinomial logistic regression on codes standardised with the mean and deviation of the training
+    points,
+    and AUC the area under the receiver operating characteristic, in which ties count half.
+
+    * Range: 0.5 (chance) to 1, higher is better; not rescaled.
+    * Constant units are left at 0. A value that is missing from the test points (or is the only one there) has no area
+      and is left out of the mean; so is a factor with one value.
+    * Reference: Ridgeway and Mozer 2018.
+    * See also: `modularity`, its companion in the same paper; the informativeness of
+      `dci`, with a learner that is not linear.
+
+    Gives `explicitness`.
+
+    Options:
+    * c: inverse strength of the penalty; a number above 0
+    * tolerance: largest entry of the gradient at which to stop; a number above 0
+    * max_iterations: iterations of L-BFGS at most; a whole number, 1 or more
+    """
+    options = {
+        "c": c,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+    }
+    return _run("explicitness", codes, factors, options, points)
+
+
+def irs(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    quantile: float = 0.99,
+    **points: Unpack[Points],
+) -> Scores:
+    """IRS, the interventional robustness score: does each unit stay constant while one factor is fixed and all others
+    change?
+
+        m_i   = max |z_i - mean z_i|
+        c_ik  = mean over values v of factor k of the q-quantile of |z_i - mean z_i| among points with v_k = v
+        IRS   = sum_i m_i max_k (1 - c_ik / m_i) / sum_i m_i
+
+    The inner mean of z is that of the group. The values of a factor are first put into bins of equal width, so that
+    their order matters for factors with more values than bins.
+
+    * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the
+      score
+      is 0.
+    * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
+    * See also: `factor_vae_score`, which also fixes factors.
+
+    Gives `irs`.
+
+    Options:
+    * bins: bins of equal width for each factor; a whole number, 2 to 65536
+    * quantile: quantile of the deviations within a group; 1 is the largest; a number, 0 to 1
+    """
+    return _run("irs", codes, factors, {"bins": bins, "quantile": quantile}, points)
+
+
+def mcc(codes: NDArray[Any], factors: NDArray[Any], **points: Unpack[Points]) -> Scores:
+    """MCC, the mean correlation coefficient: if each factor is matched with a unit of its own, how correlated are they?
+
+        MCC = 1/K max over one-to-one matchings a of sum over factors k of |corr(z_a(k), v_k)|
+
+    with K the number of factors that vary, and the matching found by the Hungarian method, for Pearson's correlation
+    and
+    Spearman's separately. Factors count as numbers.
+
+    * Range: 0 to 1, higher is better. With fewer units than factors, a factor without a unit counts 0. A constant unit
+      has
+      the correlation 0.
+    * Reference: Hyvärinen and Morioka 2016, Unsupervised feature extraction by time-contrastive learning; as commonly
+      reported in work on identifiability (Khemakhem et al. 2020).
+    * See also: `sap_continuous`, the gap between the two most correlated units.
+
+    Gives `mcc_pearson`, `mcc_spearman`.
+    """
+    return _run("mcc", codes, factors, {}, points)
+
+
+def med(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    neighbours: int | Literal["none"] | None = None,
+    k: int = 2,
+    **points: Unpack[Points],
+) -> Scores:
+    """MED, mutual-information-based entropy disentanglement: does each unit share information with one factor only?
+
+        R_ik = I(z_i; v_k) / sum_i I(z_i; v_k)
+        MED  = sum_i (sum_k R_ik / sum R) (1 - H_K(R_i. / sum_k R_ik))
+
+    This is the disentanglement of `dci` with mutual information in place of a learner's importances. Top-k MED
+    is for representations of many units: units are assigned to the factor that they share most with, and of each factor
+    only the k most disentangled units are kept before the sum.
+
+    * Range: 0 to 1, higher is better. If no unit shares information with any factor it is 0.
+    * Reference: Cao et al. 2022, An empirical study on disentanglement of negative-free contrastive learning.
+    * See also: `modularity` and `mig_sup`, which ask the same.
+
+    Gives `med`, `med_top_k`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * neighbours: estimate by this many nearest neighbours (Kraskov, Ross) instead of bins; a whole number, 1 or more,
+      or "none"
+    * k: units that are kept for each factor at most; a whole number, 1 or more
+    """
+    return _run("med", codes, factors, {"bins": bins, "neighbours": neighbours, "k": k}, points)
+
+
+def infomec(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    neighbours: int | Literal["none"] = 10,
+    bins: int = 20,
+    c: float = 1.0,
+    tolerance: float = 0.0001,
+    max_iterations: int = 100,
+    **points: Unpack[Points],
+) -> Scores:
+    """InfoM, InfoC and InfoE: are units modular, factors compact, and is the information explicit?
+
+    With N_ik = I(z_i; v_k) / H(v_k), of the D units that are active and the K factors that vary:
+
+        InfoM = (1/D sum_i max_k N_ik / sum_k N_ik - 1/K) / (1 - 1/K)
+        InfoC = (1/K sum_k max_i N_ik / sum_i N_ik - 1/D) / (1 - 1/D)
+        InfoE = 1/K sum_k (H(v_k) - H(v_k | z)) / H(v_k)
+
+    In InfoE the entropies are those that a family of predictors can reach (Xu et al. 2020, A theory of usable
+    information):
+    the mean of -ln p(v_k | z) on the test points of a logistic regression fitted to the training points, and the same
+    of
+    the shares of the classes.
+
+    * Range: InfoM and InfoC 0 to 1; InfoE at most 1, and below 0 if predictions are worse than the shares. Higher is
+      better.
+    * A unit (or factor) without any mutual information counts 0 in InfoM (or InfoC). A value that the training points
+      lack
+      is left out of InfoE.
+    * Reference: Hsu et al. 2023, Disentanglement via latent quantization, section 5. Mutual information is estimated by
+      ten
+      nearest neighbours as in the authors' code. There InfoE is computed on the points that the regression was fitted
+      to,
+      without a penalty, with classes weighted to be balanced.
+    * See also: `modularity`, `mig`, `explicitness`.
+
+    Gives `infom`, `infoc`, `infoe`.
+
+    Options:
+    * neighbours: estimate by this many nearest neighbours (Kraskov, Ross) instead of bins; a whole number, 1 or more,
+      or "none"
+    * bins: bins of equal width for each unit, without neighbours; a whole number, 2 to 65536
+    * c: inverse strength of the penalty; a number above 0
+    * tolerance: largest entry of the gradient at which to stop; a number above 0
+    * max_iterations: iterations of L-BFGS at most; a whole number, 1 or more
+    """
+    options = {
+        "neighbours": neighbours,
+        "bins": bins,
+        "c": c,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+    }
+    return _run("infomec", codes, factors, options, points)
+
+
+def dci_es(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    depths: Sequence[int] = (1, 2, 3, 4, 6, 8, 10, 12),
+    stages: int = 10,
+    **points: Unpack[Points],
+) -> Scores:
+    """DCI-ES: how little capacity does a learner need to predict factors from codes, and how small is the code?
+
+    For each factor, with l(c) the error of boosted trees of depth c on the test points (the smallest up to that depth),
+    c_1 the smallest depth, l* the smallest error, c* the smallest depth that reaches it, and l_b the error of always
+    predicting the most common value:
+
+        E = 1 - integral from c_1 to c* of (l(c) - l*) dc / (1/2 (c* - c_1) (l_b - l*))
+        S = K / D
+
+    E is 1 if the smallest capacity does as well as any, 0 if the error falls from l_b to l* along a straight line, and
+    negative if it falls late. The integral is that of straight lines between the depths.
+
+    * Range: E from -1 to 1, higher is better; 0 if nothing is learned at all. S above 1 means fewer units than factors.
+    * Reference: Eastwood et al. 2023, DCI-ES: An extended disentanglement framework with connections to
+      identifiability,
+      section 4. Their learners are random forests, perceptrons and random features; ours are the trees of `dci`.
+    * See also: `dci`; `explicitness`, which only asks a linear classifier.
+
+    Gives `dci_explicitness`, `dci_size`.
+
+    Options:
+    * depths: depths of trees, the capacities of the learner; a list of whole numbers, 1 to 12
+    * stages: trees for each class; a whole number, 1 to 1000000
+    """
+    return _run("dci_es", codes, factors, {"depths": list(depths), "stages": stages}, points)
+
+
+def snc(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points: Unpack[Points]) -> Scores:
+    """SNC, single-neuron classification: how well does one unit alone tell the values of its factor apart?
+
+    Factors are matched with units one to one, for the largest sum of mutual information. The values of a factor's unit
+    are
+    put into as many bins of equal size as the factor has values (on the training points), bins are matched with values
+    one
+    to one so that as many training points as possible are right, and the accuracy on the test points is averaged over
+    factors.
+
+    * Range: 0 to 1, higher is better. A factor without a unit counts 0.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4. (Their second score,
+      NK,
+      is the accuracy that a multilayer perceptron loses without that unit; it is not computed here.)
+    * See also: `sap`, `mig`.
+
+    Gives `snc`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    """
+    return _run("snc", codes, factors, {"bins": bins}, points)
+
+
+def gaussian_total_correlation(
+    codes: NDArray[Any], factors: NDArray[Any] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """The total correlation of a Gaussian with the covariance of the codes, in nats.
+
+        TC = 1/2 (sum_i ln S_ii - ln det S),   S = covariance of the codes (n - 1 in the denominator)
+
+    computed from the eigenvalues of the correlation matrix. They are kept above 2.2e-16, so that a duplicated unit
+    gives
+    about 18 nats where the formula says infinity.
+
+    * Range: 0 and above, lower is better. Constant units share no information and are left out.
+    * Reference: Watanabe 1960; as an unsupervised score, Locatello et al. 2019.
+    * See also: `gaussian_wasserstein_correlation`, which stays finite;
+      `mutual_info_score`, which also sees dependence that is not linear.
+
+    Gives `gaussian_total_correlation`.
+    """
+    return _run("gaussian_total_correlation", codes, factors, {}, points)
+
+
+def gaussian_wasserstein_correlation(
+    codes: NDArray[Any], factors: NDArray[Any] | None = None,
+    **points: Unpack[Points],
+) -> Scores:
+    """The squared 2-Wasserstein distance between a Gaussian with the covariance of the codes and the one with the same
+    variances and no correlations.
+
+        W = 2 tr S - 2 tr (diag(S)^1/2 S diag(S)^1/2)^1/2,   normalised: W / tr S
+
+    * Range: 0 and above, lower is better; the normalised value is below 2. Both are 0 if all units are constant.
+    * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+    * See also: `gaussian_total_correlation`, the same comparison by KL divergence.
+
+    Gives `gaussian_wasserstein_correlation`, `gaussian_wasserstein_correlation_norm`.
+    """
+    return _run("gaussian_wasserstein_correlation", codes, factors, {}, points)
+
+
+def mutual_info_score(
+    codes: NDArray[Any], factors: NDArray[Any] | None = None,
+    *,
+    bins: int = 20,
+    **points: Unpack[Points],
+) -> Scores:
+    """The mean mutual information between two different binned units, in nats.
+
+        score = mean over i != j of I(z_i; z_j)
+
+    * Range: 0 to ln bins, lower is better. A single unit scores 0. The plug-in estimate has a bias of about
+      (bins - 1)^2 / 2n nats for independent units.
+    * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+    * See also: `gaussian_total_correlation`, of all units at once.
+
+    Gives `mutual_info_score`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    """
+    return _run("mutual_info_score", codes, factors, {"bins": bins}, points)
+
+
+def hoyer(
+    codes: NDArray[Any], factors: NDArray[Any] | None = None,
+    *,
+    normalize: bool = True,
+    **points: Unpack[Points],
+) -> Scores:
+    """Hoyer's sparsity of the codes: does each point use few of the units?
+
+        Hoyer = (sqrt d - mean over points of |z|_1 / |z|_2) / (sqrt d - 1)
+
+    after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
+    has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse. Mathieu et al.
+    print
+    the formula without that division, which their public code has; `normalize: false` leaves it out.
+
+    * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
+      unit scores 0.
+    * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6 and appendix B; Hurley and Rickard 2009.
+    * See also: `kl_per_unit`, which shows the units that a model does not use.
+
+    Gives `hoyer`.
+
+    Options:
+    * normalize: whether units are divided by their standard deviation first; true or false
+    """
+    return _run("hoyer", codes, factors, {"normalize": normalize}, points)
+
+
+def kl(codes: NDArray[Any], factors: NDArray[Any] | None = None, **points: Unpack[Points]) -> Scores:
+    """The mean Kullback-Leibler divergence of each unit's Gaussian posterior from the standard normal prior, in nats.
+
+        KL_i = mean over points of 1/2 (mu_i^2 + sigma_i^2 - ln sigma_i^2 - 1)
+
+    * Range: 0 and above. About 0 for a unit that the model does not use.
+    * See also: `udr`, which leaves such units out.
+
+    Gives `kl`. Needs `log_variance`.
+    """
+    return _run("kl", codes, factors, {}, points)
+
+
+def attribute_accuracy(codes: NDArray[Any], factors: NDArray[Any], **points: Unpack[Points]) -> Scores:
+    """Attribute accuracy: how accurate is a classifier along the difference between the means of two classes?
+
+        w = mean of z where the attribute holds - mean of z where it does not
+        b = argmin over b of sum over training points of max(0, 1 - y (w z + b)),   y = +1 or -1
+        accuracy = share of test points with sign(w z + b) = y
+
+    The bias is found exactly: the hinge loss is piecewise linear in b. A factor of two values is one attribute, as in
+    CelebA; a factor of more values counts as one attribute for each value, this value against all others, of which the
+    mean is taken.
+
+    * Range: 0 to 1, higher is better. Not balanced: always saying "no" reaches the share of the larger class.
+    * Reference: Kumar et al. 2018, table 2.
+    * See also: `explicitness`, with a fitted linear classifier; `downstream`.
+
+    Gives `attribute_accuracy`.
+    """
+    return _run("attribute_accuracy", codes, factors, {}, points)
+
+
+def cluster_accuracy(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    matching: Literal["majority", "one-to-one"] = "majority",
+    **points: Unpack[Points],
+) -> Scores:
+    """Cluster accuracy: how often does the label of a point's cluster, its most likely category, equal its own label?
+
+    Labels are assigned to clusters on the training points and tested on the test points. A cluster that no training
+    point
+    fell into (or that one-to-one matching leaves over) is never right.
+
+    * Shapes: clusters and labels [n] of training and test points; clusters are the most likely category of each point.
+    * Range: 0 to 1, higher is better; with majority, at least the share of the most common label on the training
+      points.
+    * Reference: Dupont 2018, Learning disentangled joint continuous and discrete representations, section 4.2.
+    * See also: `downstream`, which predicts factors from continuous units.
+
+    Gives `cluster_accuracy`. Needs `clusters`.
+
+    Options:
+    * matching: how labels are assigned to clusters; "majority" or "one-to-one"
+    """
+    return _run("cluster_accuracy", codes, factors, {"matching": matching}, points)
+
+
+def downstream(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    labels: Sequence[int] = (10, 100, 1000, 10000),
+    test_points: int = 5000,
+    stages: int = 100,
+    learning_rate: float = 0.1,
+    max_depth: int = 3,
+    **points: Unpack[Points],
+) -> Scores:
+    """Downstream accuracy: how accurately are factors predicted from codes, given few or many labels?
+
+    For each number of labels, that many training points are drawn without replacement, a classifier is fitted for each
+    factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
+    labels divided by that from 10,000.
+
+    * Range: 0 to 1, higher is better. Values of a factor that the labelled points lack are never predicted.
+    * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
+      points are used.
+    * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+    * See also: the informativeness of `dci`, which is the accuracy with all labels;
+      `explicitness`.
+
+    Gives `downstream_accuracy`, `downstream_sample_efficiency`.
+
+    Options:
+    * labels: numbers of labelled points to learn from; a list of whole numbers, 1 or more
+    * test_points: test points at most; a whole number, 1 or more
+    * stages: trees for each class; a whole number, 1 to 1000000
+    * learning_rate: share of each tree that is added; a number above 0, at most 1
+    * max_depth: splits from the root to a leaf at most; a whole number, 1 to 12
+    """
+    options = {
+        "labels": list(labels),
+        "test_points": test_points,
+        "stages": stages,
+        "learning_rate": learning_rate,
+        "max_depth": max_depth,
+    }
+    return _run("downstream", codes, factors, options, points)
+
+
+def downstream_logistic(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    labels: Sequence[int] = (10, 100, 1000, 10000),
+    test_points: int = 5000,
+    candidates: int = 10,
+    folds: int = 5,
+    max_iterations: int = 100,
+    **points: Unpack[Points],
+) -> Scores:
+    """Downstream accuracy: how accurately are factors predicted from codes, given few or many labels?
+
+    For each number of labels, that many training points are drawn without replacement, a classifier is fitted for each
+    factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
+    labels divided by that from 10,000.
+
+    * Range: 0 to 1, higher is better. Values of a factor that the labelled points lack are never predicted.
+    * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
+      points are used.
+    * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+    * See also: the informativeness of `dci`, which is the accuracy with all labels;
+      `explicitness`.
+
+    Gives `downstream_logistic_accuracy`, `downstream_logistic_sample_efficiency`.
+
+    Options:
+    * labels: numbers of labelled points to learn from; a list of whole numbers, 1 or more
+    * test_points: test points at most; a whole number, 1 or more
+    * candidates: penalties to choose from, C from 1e-4 to 1e4; a whole number, 1 or more
+    * folds: parts for cross-validation; a whole number, 2 or more
+    * max_iterations: iterations of L-BFGS at most; a whole number, 1 or more
+    """
+    options = {
+        "labels": list(labels),
+        "test_points": test_points,
+        "candidates": candidates,
+        "folds": folds,
+        "max_iterations": max_iterations,
+    }
+    return _run("downstream_logistic", codes, factors, options, points)
+
+
+__all__ = [
+    "Points",
+    "aam",
+    "attribute_accuracy",
+    "beta_vae_score",
+    "cluster_accuracy",
+    "dci",
+    "dci_es",
+    "dcimig",
+    "downstream",
+    "downstream_logistic",
+    "explicitness",
+    "factor_vae_score",
+    "gaussian_total_correlation",
+    "gaussian_wasserstein_correlation",
+    "hoyer",
+    "infomec",
+    "irs",
+    "jemmig",
+    "kl",
+    "mcc",
+    "med",
+    "mig",
+    "mig_full_data",
+    "mig_sup",
+    "modularity",
+    "mutual_info_score",
+    "rmig",
+    "sap",
+    "sap_continuous",
+    "sap_kumar",
+    "snc",
+]
