@@ -6,14 +6,14 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-/// All files below a directory, by their paths.
+/// All files below a directory, by their paths; the lock of a run, which stays and is empty, aside.
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else {
+        } else if !path.ends_with(".lock") {
             found.insert(path.display().to_string(), fs::read(&path).unwrap());
         }
     }
