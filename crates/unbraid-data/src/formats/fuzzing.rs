@@ -47,11 +47,17 @@ pub fn mat5(bytes: &[u8]) {
     drop(array.and_then(mat5::Array::bytes));
 }
 
-/// HDF5, with the names of Shapes3D.
+/// HDF5, with the names and shapes of Shapes3D.
 pub fn hdf5(bytes: &[u8]) {
     on_file(bytes, "bin", |path| {
         let Ok(file) = hdf5::File::open(path) else { return };
-        drop(file.array("images").and_then(|array| array.stream(|_| Ok(()))));
-        drop(file.array("labels").and_then(|array| array.floats()));
+        drop(file.array("images").and_then(|images| {
+            images.expect(hdf5::Element::Byte, &[64, 64, 3])?;
+            images.stream(|_| Ok(()))
+        }));
+        drop(file.array("labels").and_then(|labels| {
+            labels.expect(hdf5::Element::Double, &[6])?;
+            labels.floats()
+        }));
     });
 }

@@ -1,20 +1,20 @@
 //! Writing NumPy's `.npz` as a stream, array by array.
 
 use super::npy::{ElementType, Header};
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 /// Writes an archive. The same arrays always give the same bytes, as no time stamp is stored.
 pub struct NpzWriter<W: Write + Seek> {
-    zip: ZipWriter<W>,
+    zip: ZipWriter<UntilFailure<W>>,
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
     /// Starts an archive.
     pub fn new(writer: W) -> Self {
-        Self { zip: ZipWriter::new(writer) }
+        Self { zip: ZipWriter::new(UntilFailure { out: writer, failed: false }) }
     }
 
     /// Starts an array, whose elements are then written to the returned writer, in C order and little-endian.
@@ -84,7 +84,42 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     /// If the writer fails.
     pub fn finish(self) -> io::Result<W> {
-        self.zip.finish().map_err(io_error)
+        let UntilFailure { out, failed } = self.zip.finish().map_err(io_error)?;
+        if failed { Err(io::Error::other("an earlier write failed")) } else { Ok(out) }
+    }
+}
+
+/// Passes on what is written until that fails once, which is reported; from then on it pretends to write. An archive that is
+/// dropped without its end tries to write that, and would complain on standard error beside our own message.
+struct UntilFailure<W> {
+    out: W,
+    failed: bool,
+}
+
+impl<W> UntilFailure<W> {
+    fn pass<T>(&mut self, pretended: T, act: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.failed {
+            return Ok(pretended);
+        }
+        let done = act(&mut self.out);
+        self.failed = done.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        done
+    }
+}
+
+impl<W: Write> Write for UntilFailure<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pass(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pass((), Write::flush)
+    }
+}
+
+impl<W: Seek> Seek for UntilFailure<W> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.pass(0, |out| out.seek(place))
     }
 }
 
@@ -106,4 +141,49 @@ fn write_all<const N: usize>(out: &mut impl Write, values: impl Iterator<Item = 
         }
     }
     out.write_all(&buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    /// Of limited size, like a disk.
+    struct Disk(Cursor<Vec<u8>>, usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.get_ref().len() + bytes.len() > self.1 {
+                return Err(io::Error::other("the disk is full"));
+            }
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Disk {
+        fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+            self.0.seek(place)
+        }
+    }
+
+    /// An array of 100,000 different numbers, on disks on which its beginning, its middle and its end do not fit.
+    #[test]
+    fn a_full_disk_is_reported_wherever_it_happens() {
+        let write = |size: usize| {
+            let mut archive = NpzWriter::new(Disk(Cursor::default(), size));
+            let numbers =
+                (0..100_000_u64).map(|number| f64::from_bits(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            archive.floats("numbers", &[100_000], numbers)?;
+            archive.finish().map(|disk| disk.0.into_inner().len())
+        };
+        let whole = write(usize::MAX).unwrap();
+        for size in [0, 10, whole / 2, whole - 1] {
+            assert_eq!(write(size).unwrap_err().to_string(), "the disk is full", "{size} of {whole}");
+        }
+        assert_eq!(write(whole).unwrap(), whole);
+    }
 }

@@ -138,7 +138,13 @@ fn write_parquet(table: &Table, out: impl Write + Send) -> io::Result<()> {
         file.close()?;
         Ok(())
     };
-    written().map_err(io::Error::other)
+    written().map_err(|error| match error {
+        // The error of the file itself; the text of the outer one repeats it.
+        ParquetError::External(cause) => {
+            cause.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error)
+        }
+        other => io::Error::other(other),
+    })
 }
 
 fn parquet_type(column: &Column) -> Result<Type, ParquetError> {
