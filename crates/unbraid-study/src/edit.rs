@@ -61,12 +61,11 @@ fn lines_of_value(lines: &[&str]) -> usize {
         for letter in line.chars() {
             match (quote, letter) {
                 (Some(open), _) if open == letter => quote = None,
-                (Some(_), _) => {}
                 (None, '"' | '\'') => quote = Some(letter),
                 (None, '#') => break,
                 (None, '[' | '{') => depth += 1,
                 (None, ']' | '}') => depth -= 1,
-                (None, _) => {}
+                (Some(_) | None, _) => {}
             }
         }
         if depth <= 0 {
