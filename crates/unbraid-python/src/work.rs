@@ -150,6 +150,11 @@ pub(crate) fn run<T: Send, E: Into<Failure> + Send>(
     let ended = {
         let stop = &stop;
         py.detach(|| {
+            // A function of Python that our work calls may call us again. This thread is then one of ours, and must not wait
+            // for another to become free.
+            if pool.threads.current_thread_index().is_some() {
+                return Some(catch_unwind(AssertUnwindSafe(|| work(stop))));
+            }
             let (sender, receiver) = mpsc::channel();
             pool.threads.in_place_scope(|scope| {
                 scope.spawn(move |_| {
