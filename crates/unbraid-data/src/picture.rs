@@ -12,11 +12,13 @@ use std::path::Path;
 /// ```
 /// use unbraid_data::{ImageShape, Picture};
 ///
-/// // A change of two pixels, spread over a picture of four: half of it in the middle, as bilinear filters do.
-/// let mut picture = Picture::new(ImageShape::new(1, 4, 1), vec![0.5; 4]);
+/// // A change of two pixels, spread over two rows of four: by a quarter and three quarters between them, as bilinear
+/// // filters do.
+/// let mut picture = Picture::new(ImageShape::new(2, 4, 1), vec![0.5; 8]);
 /// picture.add_to_centre(ImageShape::new(1, 2, 1), &[0.0, 0.4]);
-/// let expected = [0.5, 0.6, 0.8, 0.9];
-/// assert!(picture.pixels().iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6));
+/// for row in picture.pixels().chunks(4) {
+///     assert!(row.iter().zip([0.5, 0.6, 0.8, 0.9]).all(|(found, expected)| (found - expected).abs() < 1e-6));
+/// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {

@@ -52,8 +52,8 @@ fn runs_are_ranked_by_what_they_share() {
     // The bound by hand from the last validation of each log.
     let bound = |run: &str| {
         let text = fs::read_to_string(bench.path(run).join("metrics.jsonl")).unwrap();
-        let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        let last = rows.filter(|row| row.get("validation/kl").is_some()).next_back().unwrap();
+        let mut rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let last = rows.rfind(|row| row.get("validation/kl").is_some()).unwrap();
         -(last["validation/kl"].as_f64().unwrap() + last["validation/reconstruction"].as_f64().unwrap())
     };
     let (header, runs) = order(&bench.expect_output(&["best", "a", "b", "--by", "elbo"]));

@@ -14,7 +14,7 @@ pub struct NpzWriter<W: Write + Seek> {
 impl<W: Write + Seek> NpzWriter<W> {
     /// Starts an archive.
     pub fn new(writer: W) -> Self {
-        Self { zip: ZipWriter::new(UntilFailure { out: writer, failed: false }) }
+        Self { zip: ZipWriter::new(UntilFailure { out: writer, place: 0, end: 0, failed: false }) }
     }
 
     /// Starts an array, whose elements are then written to the returned writer, in C order and little-endian.
@@ -84,7 +84,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     /// If the writer fails.
     pub fn finish(self) -> io::Result<W> {
-        let UntilFailure { out, failed } = self.zip.finish().map_err(io_error)?;
+        let UntilFailure { out, failed, .. } = self.zip.finish().map_err(io_error)?;
         if failed { Err(io::Error::other("an earlier write failed")) } else { Ok(out) }
     }
 }
@@ -93,6 +93,9 @@ impl<W: Write + Seek> NpzWriter<W> {
 /// dropped without its end tries to write that, and would complain on standard error beside our own message.
 struct UntilFailure<W> {
     out: W,
+    /// Where the next byte goes, and where the last one ended: an archive asks for both, and panics if it is told nonsense.
+    place: u64,
+    end: u64,
     failed: bool,
 }
 
@@ -109,7 +112,10 @@ impl<W> UntilFailure<W> {
 
 impl<W: Write> Write for UntilFailure<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.pass(bytes.len(), |out| out.write(bytes))
+        let written = self.pass(bytes.len(), |out| out.write(bytes))?;
+        self.place += written as u64;
+        self.end = self.end.max(self.place);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -118,8 +124,14 @@ impl<W: Write> Write for UntilFailure<W> {
 }
 
 impl<W: Seek> Seek for UntilFailure<W> {
-    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
-        self.pass(0, |out| out.seek(place))
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let pretended = match to {
+            SeekFrom::Start(place) => place,
+            SeekFrom::Current(distance) => self.place.saturating_add_signed(distance),
+            SeekFrom::End(distance) => self.end.saturating_add_signed(distance),
+        };
+        self.place = self.pass(pretended, |out| out.seek(to))?;
+        Ok(self.place)
     }
 }
 

@@ -113,10 +113,13 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("shapes/beta-vae", &[("objective.name", "beta-vae"), ("model.architecture", "conv")]),
 ];
 
+/// Presets, and the keys and values that they share.
+type Shared = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+
 /// What several presets have in common: their names, then keys and values. The comments say who prints the values, and which
 /// nobody does.
 #[rustfmt::skip] // To be read as a table.
-const COMMON: &[(&[&str], &[(&str, &str)])] = &[
+const COMMON: &[Shared] = &[
     // Kumar et al. 2018, section 4: networks and latent dimensions "as used in (Higgins et al., 2017)", for 2D Shapes two fully
     // connected layers of 1200, three in the decoder with tanh, 10 units. Not printed: initial weights, optimiser and length, which
     // are disentanglement_lib's.
