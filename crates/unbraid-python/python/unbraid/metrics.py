@@ -784,10 +784,8 @@ def snc(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points:
     factors.
 
     * Range: 0 to 1, higher is better. A factor without a unit counts 0.
-    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4. (Their second score,
-      NK,
-      is the accuracy that a multilayer perceptron loses without that unit; it is not computed here.)
-    * See also: `sap`, `mig`.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4.
+    * See also: `nk`, what is lost without that unit; `sap`, `mig`.
 
     Gives `snc`.
 
@@ -795,6 +793,46 @@ def snc(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points:
     * bins: bins of equal width for each unit; a whole number, 2 to 65536
     """
     return _run("snc", codes, factors, {"bins": bins}, points)
+
+
+def nk(
+    codes: NDArray[Any], factors: NDArray[Any],
+    *,
+    bins: int = 20,
+    stages: int = 100,
+    learning_rate: float = 0.1,
+    max_depth: int = 3,
+    **points: Unpack[Points],
+) -> Scores:
+    """NK, neuron knockout: how much worse is a factor predicted from all units but its own?
+
+    Factors are matched with units one to one, for the largest sum of mutual information, as for `snc`). NK is
+    the test accuracy of a classifier that sees all units minus that of one that does not see the unit of the factor,
+    averaged over factors. If a single unit knows all that the code knows of a factor, nothing but guessing is left
+    without
+    it.
+
+    * Range: -1 to 1, higher is better; 0 if other units know as much. A factor without a unit counts 0.
+    * Without its unit a code of a single unit is empty: the most common value is predicted.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4. Their classifier is a
+      perceptron with one hidden layer; ours are the boosted trees of `dci`), which are deterministic.
+    * See also: `snc`), what the unit alone can tell.
+
+    Gives `nk`.
+
+    Options:
+    * bins: bins of equal width for each unit; a whole number, 2 to 65536
+    * stages: trees for each class; a whole number, 1 to 1000000
+    * learning_rate: share of each tree that is added; a number above 0, at most 1
+    * max_depth: splits from the root to a leaf at most; a whole number, 1 to 12
+    """
+    options = {
+        "bins": bins,
+        "stages": stages,
+        "learning_rate": learning_rate,
+        "max_depth": max_depth,
+    }
+    return _run("nk", codes, factors, options, points)
 
 
 def gaussian_total_correlation(
@@ -1058,6 +1096,7 @@ __all__ = [
     "mig_sup",
     "modularity",
     "mutual_info_score",
+    "nk",
     "rmig",
     "sap",
     "sap_continuous",
