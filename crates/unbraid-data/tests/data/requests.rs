@@ -37,6 +37,10 @@ fn misspelled_names_and_options_get_a_suggestion() {
 fn impossible_values_are_refused() {
     for (spec, expected) in [
         (
+            "pinwheel(radial=3)",
+            "option `radial` of data set `pinwheel`: found 3, expected a number between 0 and 1",
+        ),
+        (
             "shapes(orientations=7)",
             "option `orientations` of data set `shapes`: found 7, expected a divisor of 40",
         ),
