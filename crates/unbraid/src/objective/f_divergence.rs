@@ -149,4 +149,42 @@ mod tests {
             assert!(value(0.3) < exact - 5e-3 && value(-0.3) < exact - 5e-3, "{divergence:?}");
         }
     }
+
+    /// By the chain rule from the table: g'(v) / n for samples of q, and -f*'(g(w)) g'(w) / m for samples of p.
+    #[test]
+    fn gradients_follow_from_the_table() {
+        type Function = fn(f64) -> f64;
+        let (of_posterior, of_prior) = ([-1.2, 0.1, 0.9], [-0.7, 0.4]);
+        let cases: [(FDivergence, Function, Function, Function); 5] = [
+            (FDivergence::Kl, |v| v, |_| 1.0, |t| (t - 1.0).exp()),
+            (FDivergence::ReverseKl, |v| -(-v).exp(), |v| (-v).exp(), |t| -1.0 / t),
+            (
+                FDivergence::JensenShannon,
+                |v| LN_2 - (-v).exp().ln_1p(),
+                |v| 1.0 / (1.0 + v.exp()),
+                |t| t.exp() / (2.0 - t.exp()),
+            ),
+            (FDivergence::Pearson, |v| v, |_| 1.0, |t| t / 2.0 + 1.0),
+            (FDivergence::SquaredHellinger, |v| 1.0 - (-v).exp(), |v| (-v).exp(), |t| (1.0 - t).powi(-2)),
+        ];
+        let device = Device::flex().autodiff();
+        for (divergence, g, slope, conjugate_slope) in cases {
+            let v = Tensor::<1>::from_floats(of_posterior.map(|value| value as f32), &device).require_grad();
+            let w = Tensor::<1>::from_floats(of_prior.map(|value| value as f32), &device).require_grad();
+            let gradients = bound(divergence, v.clone(), w.clone()).backward();
+            let found = |tensor: &Tensor<1>| -> Vec<f32> {
+                tensor.grad(&gradients).unwrap().into_data().try_into_vec().unwrap()
+            };
+            let expected_v = of_posterior.map(|v| slope(v) / 3.0);
+            let expected_w = of_prior.map(|w| -conjugate_slope(g(w)) * slope(w) / 2.0);
+            let pairs = found(&v).into_iter().zip(expected_v).chain(found(&w).into_iter().zip(expected_w));
+            for (found, expected) in pairs {
+                // A few roundings in single precision.
+                assert!(
+                    (f64::from(found) - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+                    "{divergence:?}"
+                );
+            }
+        }
+    }
 }
