@@ -35,7 +35,7 @@ pub use objective::{
 };
 pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
-pub use schedule::{Linear, Schedule};
+pub use schedule::{Ramp, Schedule};
 pub use source::Source;
 pub use source::parse_assignment;
 pub use suggestion::{explain, nearest};

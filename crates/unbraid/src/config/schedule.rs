@@ -1,15 +1,16 @@
 //! Hyper-parameters that may change during a run.
 
-use super::check::{finite, not_negative};
+use super::check::{finite, not_negative, positive};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A weight or a capacity as a function of the step: a constant, or a linear ramp.
+/// A weight or a capacity as a function of the step: a constant, or a ramp.
 ///
 /// ```toml
 /// beta = 4.0
 /// beta = { from = 0.0, to = 4.0, start = 0, end = 10000 }
 /// beta = { name = "linear", from = 0.0, to = 4.0, end = 10000 }
+/// beta = { name = "geometric", from = 60.0, to = 0.5, end = 10000 }
 /// beta = { name = "constant", value = 4.0 }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,13 +19,16 @@ pub enum Schedule {
     /// A constant.
     Constant(f64),
     /// `from` until step `start`, `to` from step `end` on, and linear in between.
-    Linear(Linear),
+    Linear(Ramp),
+    /// The same with a constant ratio between one step and the next, `from (to / from)^t`, so that each halving or doubling
+    /// takes the same number of steps.
+    Geometric(Ramp),
 }
 
-/// A linear ramp between two constants.
+/// A ramp between two constants.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Linear {
+pub struct Ramp {
     /// The value until `start`.
     pub from: f64,
     /// The value from `end` on.
@@ -47,13 +51,8 @@ impl Schedule {
     pub fn at(&self, step: u64) -> f64 {
         match *self {
             Self::Constant(value) => value,
-            Self::Linear(Linear { from, to, start, end }) => {
-                if step >= end {
-                    return to;
-                }
-                let way = step.saturating_sub(start) as f64 / (end - start) as f64;
-                from + (to - from) * way
-            }
+            Self::Linear(ramp) => ramp.between(step, |from, to, way| from + (to - from) * way),
+            Self::Geometric(ramp) => ramp.between(step, |from, to, way| from * (to / from).powf(way)),
         }
     }
 
@@ -62,11 +61,11 @@ impl Schedule {
         matches!(self, Self::Constant(_))
     }
 
-    /// The steps at which its slope changes.
+    /// The steps at which a ramp starts and ends: its values lie between those at these two.
     pub(super) fn turns(&self) -> [u64; 2] {
         match *self {
             Self::Constant(_) => [0, 0],
-            Self::Linear(Linear { start, end, .. }) => [start, end],
+            Self::Linear(Ramp { start, end, .. }) | Self::Geometric(Ramp { start, end, .. }) => [start, end],
         }
     }
 
@@ -83,16 +82,31 @@ impl Schedule {
     fn check_values(&self, key: &str, check: impl Fn(&str, f64) -> Result) -> Result {
         match *self {
             Self::Constant(value) => check(key, value),
-            Self::Linear(Linear { from, to, start, end }) => {
-                check(&format!("{key}.from"), from)?;
-                check(&format!("{key}.to"), to)?;
-                if end <= start {
-                    let expected = format!("a step after start = {start}");
-                    return Err(Error::value(format!("{key}.end"), end, expected));
-                }
-                Ok(())
-            }
+            Self::Linear(ramp) => ramp.check(key, check),
+            // No constant ratio leads to zero, or from one sign to the other.
+            Self::Geometric(ramp) => ramp.check(key, positive),
         }
+    }
+}
+
+impl Ramp {
+    /// `from` until `start`, `to` from `end` on, and in between what `value` makes of both and of the share of the way.
+    fn between(&self, step: u64, value: impl FnOnce(f64, f64, f64) -> f64) -> f64 {
+        if step >= self.end {
+            return self.to;
+        }
+        let way = step.saturating_sub(self.start) as f64 / (self.end - self.start) as f64;
+        value(self.from, self.to, way)
+    }
+
+    fn check(&self, key: &str, check: impl Fn(&str, f64) -> Result) -> Result {
+        check(&format!("{key}.from"), self.from)?;
+        check(&format!("{key}.to"), self.to)?;
+        if self.end <= self.start {
+            let expected = format!("a step after start = {}", self.start);
+            return Err(Error::value(format!("{key}.end"), self.end, expected));
+        }
+        Ok(())
     }
 }
 
@@ -122,11 +136,14 @@ impl TryFrom<toml::Value> for Schedule {
             None | Some("linear") => {
                 toml::Value::Table(table).try_into().map(Self::Linear).map_err(unwrapped)
             }
+            Some("geometric") => toml::Value::Table(table).try_into().map(Self::Geometric).map_err(unwrapped),
             Some("constant") => {
                 let constant: Constant = toml::Value::Table(table).try_into().map_err(unwrapped)?;
                 Ok(Self::Constant(constant.value))
             }
-            Some(other) => Err(format!("unknown variant `{other}`, expected `linear` or `constant`")),
+            Some(other) => {
+                Err(format!("unknown variant `{other}`, expected one of `linear`, `geometric`, `constant`"))
+            }
         }
     }
 }
@@ -135,11 +152,18 @@ impl From<Schedule> for toml::Value {
     fn from(schedule: Schedule) -> Self {
         match schedule {
             Schedule::Constant(value) => Self::Float(value),
-            Schedule::Linear(line) => {
-                Self::try_from(line).expect("a line holds nothing that TOML cannot say")
+            Schedule::Linear(ramp) => table(ramp).into(),
+            Schedule::Geometric(ramp) => {
+                let mut table = table(ramp);
+                table.insert("name".to_owned(), "geometric".into());
+                table.into()
             }
         }
     }
+}
+
+fn table(ramp: Ramp) -> toml::Table {
+    toml::Table::try_from(ramp).expect("a ramp holds nothing that TOML cannot say")
 }
 
 #[cfg(test)]
@@ -167,9 +191,22 @@ mod tests {
         }
     }
 
+    /// Halves four times, the same number of steps each.
+    #[test]
+    fn a_geometric_ramp_has_a_constant_ratio() {
+        let ramp = beta("{ name = \"geometric\", from = 8, to = 0.5, start = 10, end = 50 }").unwrap();
+        for (step, value) in
+            [(0, 8.0), (10, 8.0), (20, 4.0), (25, 8_f64.sqrt()), (40, 1.0), (50, 0.5), (u64::MAX, 0.5)]
+        {
+            assert!((ramp.at(step) - value).abs() < 1e-12, "{step}: {}", ramp.at(step));
+        }
+        // As it is written, so it is read.
+        assert_eq!(Schedule::try_from(toml::Value::from(ramp)).unwrap(), ramp);
+    }
+
     #[test]
     fn schedules_can_be_named() {
-        let line = Schedule::Linear(Linear { from: 0.0, to: 3.0, start: 0, end: 20 });
+        let line = Schedule::Linear(Ramp { from: 0.0, to: 3.0, start: 0, end: 20 });
         assert_eq!(beta("{ name = \"linear\", from = 0, to = 3, end = 20 }").unwrap(), line);
         assert_eq!(beta("{ name = \"constant\", value = 2 }").unwrap(), Schedule::Constant(2.0));
         assert_eq!(beta("7").unwrap(), Schedule::Constant(7.0));
@@ -202,6 +239,10 @@ mod tests {
             (
                 "{ name = \"linaer\", from = 0, to = 1, end = 5 }",
                 "objective.beta.name: unknown value `linaer`\nhint: did you mean `linear`?",
+            ),
+            (
+                "{ name = \"geometric\", from = 60, to = 0, end = 5 }",
+                "objective.beta.to: found 0, expected a finite number above 0",
             ),
             (
                 "{ from = 0, to = 1, end = -5 }",

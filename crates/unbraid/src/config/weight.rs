@@ -50,11 +50,11 @@ impl From<f64> for Weight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Linear;
+    use crate::config::Ramp;
 
     #[test]
     fn weights_add_up() {
-        let line = Schedule::Linear(Linear { from: 0.0, to: 10.0, start: 0, end: 10 });
+        let line = Schedule::Linear(Ramp { from: 0.0, to: 10.0, start: 0, end: 10 });
         let weight = Weight::from(line).plus_times(-2.0, 1.5.into()).plus(4.0);
         assert_eq!(weight.at(5), 5.0 - 3.0 + 4.0);
     }

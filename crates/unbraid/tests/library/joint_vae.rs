@@ -3,7 +3,7 @@
 use crate::golden::{Batch, floats, golden, matrix};
 use burn::tensor::{Device, Tensor};
 use unbraid::config::{
-    Initializer, Linear, ObjectiveConfig, OptimizerConfig, PriorConfig, Samples, Schedule, Source,
+    Initializer, ObjectiveConfig, OptimizerConfig, PriorConfig, Ramp, Samples, Schedule, Source,
 };
 use unbraid::data::progress::Silent;
 use unbraid::model::{Categorical, StateTensor};
@@ -31,7 +31,7 @@ fn terms_and_gradients_agree_with_double_precision() {
     let kl_c = golden["categorical"]["kl_uniform"].as_f64().unwrap();
     let probabilities: Vec<Vec<f64>> =
         serde_json::from_value(golden["categorical"]["probabilities"].clone()).unwrap();
-    let rising = Schedule::Linear(Linear { from: 0.0, to: 10.0, start: 0, end: 100 });
+    let rising = Schedule::Linear(Ramp { from: 0.0, to: 10.0, start: 0, end: 100 });
     // At step 40 a capacity of 4 nats for the continuous units; for the other one of 0.1, of 4, which is cut to ln 5.
     for (capacity_categorical, c_c) in
         [(Schedule::Constant(0.1), 0.1), (rising, 5.0_f64.ln()), (Schedule::Constant(9.0), 5.0_f64.ln())]
@@ -124,7 +124,7 @@ fn weights_of_scaled_loss(scale: f64, epsilon: f64) -> Vec<StateTensor> {
     let assignments = TINY.iter().map(|&text| text.to_owned()).chain(more).collect();
     let mut config = Source { assignments, ..Source::default() }.resolve().unwrap();
     config.optimizer = OptimizerConfig { learning_rate: 1e-3, epsilon, ..config.optimizer };
-    let capacity = Schedule::Linear(Linear { from: 0.0, to: 5.0, start: 0, end: 20 });
+    let capacity = Schedule::Linear(Ramp { from: 0.0, to: 5.0, start: 0, end: 20 });
     let terms: Vec<(Weight, Box<dyn Term>)> = vec![
         ((scale - 1.0).into(), Box::new(Reconstruction)),
         ((30.0 * scale).into(), Box::new(ContinuousKlFromCapacity { capacity })),

@@ -450,9 +450,14 @@ fn check_terms(terms: &Terms, prior: &PriorConfig) -> Result {
     Ok(())
 }
 
-/// The weights 1 - alpha and alpha + lambda - 1 must never be negative. Both are linear between the turning points of
-/// their schedules.
+/// The weights 1 - alpha and alpha + lambda - 1 must never be negative. Both are linear between the ends of linear ramps, so
+/// that their values there suffice; a sum of geometric ramps may be smaller in between.
 fn check_information(alpha: Schedule, lambda: Schedule) -> Result {
+    for (key, schedule) in [("objective.alpha", alpha), ("objective.lambda", lambda)] {
+        if let Schedule::Geometric(_) = schedule {
+            return Err(Error::value(key, "a geometric ramp", "a number or a linear ramp"));
+        }
+    }
     let steps = [alpha, lambda].into_iter().flat_map(|schedule| schedule.turns());
     for step in steps {
         let (alpha, lambda) = (alpha.at(step), lambda.at(step));

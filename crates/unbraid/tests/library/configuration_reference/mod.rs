@@ -34,7 +34,7 @@ const TABLES: [(&str, &str); 23] = [
     ("DiscriminatorConfig", "Discriminators"),
     ("ContrastConfig", "Discriminators that see the image"),
     ("Schedule", "Schedules"),
-    ("Linear", "Ramps"),
+    ("Ramp", "Ramps"),
     ("OptimizerConfig", "[optimizer]"),
     ("TrainingConfig", "[training]"),
     ("EarlyStop", "training.early_stop"),
@@ -293,7 +293,9 @@ fn words(doc: &str) -> String {
 fn schedule(page: &mut String) {
     page.push_str(
         "A weight or a capacity as a function of the step: a number, `4.0`, or a ramp, `{ from = 0.0, to = 4.0, start = 0, end \
-         = 10000 }`: `from` until step `start`, `to` from step `end` on, and linear in between.\n",
+         = 10000 }`: `from` until step `start`, `to` from step `end` on, and linear in between. With `name = \"geometric\"`, \
+         the ratio between one step and the next is constant instead, so that each halving or doubling takes the same number \
+         of steps.\n",
     );
 }
 
