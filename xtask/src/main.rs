@@ -39,10 +39,10 @@ fn main() -> ExitCode {
         ["wheel"] => python::wheel(),
         ["bench", "kills"] => kills("1000"),
         ["bench", "kills", number] => kills(number),
-        ["bench", "data", rest @ ..] => bench("unbraid-data", "batches", rest),
-        ["bench", "kernels", rest @ ..] => bench("unbraid-kernels", "layers", rest),
-        ["bench", "train", rest @ ..] => bench("unbraid", "train", rest),
-        ["bench", "metrics", rest @ ..] => bench("unbraid-metrics", "scores", rest),
+        ["bench", "data", rest @ ..] => bench("batches", rest),
+        ["bench", "kernels", rest @ ..] => bench("layers", rest),
+        ["bench", "train", rest @ ..] => bench("train", rest),
+        ["bench", "metrics", rest @ ..] => bench("scores", rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -76,8 +76,9 @@ fn test() -> Result<(), String> {
     Ok(())
 }
 
-fn bench(package: &str, name: &str, rest: &[&str]) -> Result<(), String> {
-    let mut arguments = vec!["bench", "--package", package, "--bench", name];
+/// With the features of the whole workspace, so that all benchmarks share one build of the dependencies.
+fn bench(name: &str, rest: &[&str]) -> Result<(), String> {
+    let mut arguments = vec!["bench", "--workspace", "--bench", name];
     if !rest.is_empty() {
         arguments.push("--");
         arguments.extend(rest);
