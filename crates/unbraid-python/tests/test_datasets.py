@@ -78,5 +78,5 @@ def test_kinds_of_attributes_are_a_dictionary(tmp_path):
     attributes = {"path": str(table), "kinds": {"weight": "number", "stars": "categorical"}}
     data = unbraid.datasets.load("folder", path=folder, size=8, attributes=attributes)
     assert data.factor_kinds == ["ordered", "categorical"]
-    with pytest.raises(unbraid.InputError, match="attributes.kinds.weight"):
+    with pytest.raises(ValueError, match="attributes.kinds.weight"):
         unbraid.datasets.load("folder", path=folder, attributes={"path": str(table), "kinds": {"weight": "real"}})

@@ -86,7 +86,8 @@ fn an_untrained_model_of_random_labels_is_at_chance_and_says_so() {
     let about = &json(&fs::read_to_string(bench.path("run/scores.json")).unwrap())["evaluation"];
     assert_eq!((&about["train_images"], &about["test_images"]), (&400.into(), &200.into()));
     let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
-    let rows = codes.codes_train().rows().into_iter().chain(codes.codes_test().rows());
+    let (train, test) = (codes.codes_train(), codes.codes_test());
+    let rows = train.rows().into_iter().chain(test.rows());
     let distinct: BTreeSet<Vec<u64>> =
         rows.map(|row| row.iter().map(|code| code.to_bits()).collect()).collect();
     assert_eq!(distinct.len(), PICTURES);
