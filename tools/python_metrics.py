@@ -112,7 +112,7 @@ def cleaned(lines):
     text = "\n".join(kept)
     text = re.sub(r"```text\n(.*?)```", lambda match: indented(match.group(1)), text, flags=re.DOTALL)
     text = re.sub(r"```\n.*?```", "", text, flags=re.DOTALL)
-    text = re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"`\1`", text)
+    text = re.sub(r"\[`([^`]+)`\]\([^()]*(\(\))?\)", r"`\1`", text)
     text = re.sub(r"\[`([^`]+)`\]", r"`\1`", text)
     text = re.sub(r"\n{3,}", "\n\n", text)
     return text.replace("\\[", "[").replace("\\]", "]").strip()

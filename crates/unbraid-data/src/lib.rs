@@ -11,6 +11,7 @@ pub mod registry;
 pub mod sampling;
 pub mod storage;
 
+mod attributes_option;
 mod dataset;
 mod error;
 mod factors;

@@ -1,5 +1,6 @@
 //! The table of built-in data sets, and opening them by name or path.
 
+use crate::attributes_option::AttributesOption;
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
@@ -38,7 +39,8 @@ pub struct Entry {
     pub(crate) open: fn(&Request<'_>) -> Result<Box<dyn DataSet>>,
 }
 
-/// The options that are paths, where they are text. Whoever stores a [`DataSpec`] has to keep them findable, like its path.
+/// The options that are paths, where they are text or a table with a `path`. Whoever stores a [`DataSpec`] has to keep
+/// them findable, like its path.
 pub const PATH_OPTIONS: [&str; 4] = ["picture", "attributes", "partition", "models"];
 
 impl Entry {
@@ -309,8 +311,11 @@ pub fn check(spec: &DataSpec) -> Result<()> {
 }
 
 fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
-    for option in spec.options.keys() {
+    for (option, value) in &spec.options {
         check_option(entry, option)?;
+        if option == ATTRIBUTES.0 {
+            AttributesOption::read(entry.name, Some(value))?;
+        }
     }
     if let (None, Some(path)) = (entry.path, &spec.path) {
         let subject = format!("path of data set `{}`", entry.name);

@@ -1,5 +1,6 @@
 //! The path and the options that a reader is called with: typed access, with errors that name the option.
 
+use crate::attributes_option::AttributesOption;
 use crate::error::{DataError, Result};
 use crate::progress::Progress;
 use crate::registry::Entry;
@@ -139,6 +140,15 @@ impl<'a> Request<'a> {
             Some(OptionValue::Text(text)) => Ok(Some(text)),
             Some(other) => self.refuse(option, other, "text"),
         }
+    }
+
+    /// The table of attributes and the kinds of its columns; nothing if the data set has no such option.
+    ///
+    /// # Errors
+    /// If the option is neither a text nor such a table.
+    pub(crate) fn attributes(&self) -> Result<AttributesOption<'a>> {
+        let value = if self.has_option("attributes") { self.get("attributes") } else { None };
+        AttributesOption::read(self.entry.name, value)
     }
 
     /// One of a few words, each with its meaning; the first is the default.

@@ -18,6 +18,8 @@ pub enum OptionValue {
     Float(f64),
     /// Text.
     Text(String),
+    /// Values by their names, as `attributes` has them.
+    Table(BTreeMap<String, OptionValue>),
 }
 
 impl fmt::Display for OptionValue {
@@ -27,6 +29,11 @@ impl fmt::Display for OptionValue {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Float(value) => write!(f, "{value}"),
             Self::Text(value) => write!(f, "\"{value}\""),
+            Self::Table(table) => {
+                let values: Vec<String> =
+                    table.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                write!(f, "{{ {} }}", values.join(", "))
+            }
         }
     }
 }
@@ -44,6 +51,67 @@ impl OptionValue {
             let unquoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             Self::Text(unquoted.unwrap_or(text).to_owned())
         }
+    }
+
+    /// The path that an option holds: its text, or `path` in its table.
+    pub fn as_path(&self) -> Option<&str> {
+        match self {
+            Self::Text(path) => Some(path),
+            Self::Table(table) => table.get(TABLE_PATH)?.as_path(),
+            Self::Boolean(_) | Self::Integer(_) | Self::Float(_) => None,
+        }
+    }
+
+    /// As [`OptionValue::as_path`], to change it.
+    pub fn as_path_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Text(path) => Some(path),
+            Self::Table(table) => table.get_mut(TABLE_PATH)?.as_path_mut(),
+            Self::Boolean(_) | Self::Integer(_) | Self::Float(_) => None,
+        }
+    }
+}
+
+/// What a bare text stands for where an option may be a table: `attributes = "a.csv"` is `attributes.path = "a.csv"`.
+pub(crate) const TABLE_PATH: &str = "path";
+
+/// Sets an option or, if its name has dots, a value in its table. The name of the last value may have dots itself.
+fn put(options: &mut BTreeMap<String, OptionValue>, name: &str, value: OptionValue) {
+    fn put_at(
+        table: &mut BTreeMap<String, OptionValue>,
+        mut names: std::str::SplitN<'_, char>,
+        value: OptionValue,
+    ) {
+        let Some(name) = names.next() else { return };
+        if names.clone().next().is_none() {
+            match (table.get_mut(name), value) {
+                (Some(OptionValue::Table(table)), value @ OptionValue::Text(_)) => {
+                    table.insert(TABLE_PATH.to_owned(), value);
+                }
+                (_, value) => drop(table.insert(name.to_owned(), value)),
+            }
+            return;
+        }
+        let entry = table.entry(name.to_owned()).or_insert_with(|| OptionValue::Table(BTreeMap::new()));
+        if !matches!(entry, OptionValue::Table(_)) {
+            *entry = OptionValue::Table(BTreeMap::from([(TABLE_PATH.to_owned(), entry.clone())]));
+        }
+        if let OptionValue::Table(table) = entry {
+            put_at(table, names, value);
+        }
+    }
+    put_at(options, name.splitn(3, '.'), value);
+}
+
+/// `option=value`, or a line of it for each value in a table.
+fn assignments(name: &str, value: &OptionValue, into: &mut Vec<String>) {
+    match value {
+        OptionValue::Table(table) => {
+            for (key, value) in table {
+                assignments(&format!("{name}.{key}"), value, into);
+            }
+        }
+        value => into.push(format!("{name}={value}")),
     }
 }
 
@@ -90,10 +158,11 @@ impl DataSpec {
         self
     }
 
-    /// Sets an option. The value is parsed as on the command line.
+    /// Sets an option, or with a dotted name such as `attributes.kinds.weight` a value in it. The value is parsed as on the
+    /// command line.
     #[must_use]
     pub fn with(mut self, option: &str, value: impl ToString) -> Self {
-        self.options.insert(option.to_owned(), OptionValue::parse(&value.to_string()));
+        put(&mut self.options, option, OptionValue::parse(&value.to_string()));
         self
     }
 }
@@ -135,9 +204,7 @@ impl DataSpec {
             let (option, value) = (option.trim(), OptionValue::parse(value.trim()));
             match (option, value) {
                 ("path", OptionValue::Text(path)) => spec.path = Some(path.into()),
-                (option, value) => {
-                    spec.options.insert(option.to_owned(), value);
-                }
+                (option, value) => put(&mut spec.options, option, value),
             }
         }
         Ok(spec)
@@ -151,8 +218,10 @@ impl fmt::Display for DataSpec {
             return write!(f, "{}", path.unwrap_or_default());
         };
         let path = path.map(|path| format!("path={path}"));
-        let options = self.options.iter().map(|(option, value)| format!("{option}={value}"));
-        let arguments: Vec<String> = path.into_iter().chain(options).collect();
+        let mut arguments: Vec<String> = path.into_iter().collect();
+        for (option, value) in &self.options {
+            assignments(option, value, &mut arguments);
+        }
         if arguments.is_empty() { write!(f, "{name}") } else { write!(f, "{name}({})", arguments.join(", ")) }
     }
 }
@@ -194,6 +263,29 @@ mod tests {
         let spec: DataSpec = "mnist(path=../data, split=test)".parse().unwrap();
         assert_eq!(spec, DataSpec::named("mnist").with_path("../data").with("split", "test"));
         assert_eq!(spec.to_string().parse::<DataSpec>().unwrap(), spec);
+    }
+
+    #[test]
+    fn a_dotted_name_is_a_value_in_a_table() {
+        let text = "folder(path=photos, attributes.kinds.eye.colour=\"categorical\", attributes.kinds.weight=\"number\", \
+                    attributes.path=\"a.csv\")";
+        let spec: DataSpec = text.parse().unwrap();
+        let text_of = |word: &str| OptionValue::Text(word.to_owned());
+        let table = |values: [(&str, OptionValue); 2]| {
+            OptionValue::Table(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        };
+        let kinds = table([("weight", text_of("number")), ("eye.colour", text_of("categorical"))]);
+        assert_eq!(spec.options["attributes"], table([("path", text_of("a.csv")), ("kinds", kinds)]));
+        assert_eq!(spec.to_string(), text);
+        // A bare text is the path, in any order.
+        let kinds = ["attributes.kinds.weight=number", "attributes.kinds.eye.colour=categorical"].join(", ");
+        for text in [
+            format!("folder(path=photos, attributes=a.csv, {kinds})"),
+            format!("folder(path=photos, {kinds}, attributes=a.csv)"),
+        ] {
+            assert_eq!(text.parse::<DataSpec>().unwrap(), spec, "{text}");
+        }
+        assert_eq!(spec.options["attributes"].as_path(), Some("a.csv"));
     }
 
     proptest::proptest! {

@@ -231,6 +231,29 @@ impl PyDataset {
     }
 }
 
+/// An option of a data set. A dictionary is a table: `attributes={"path": "table.csv", "kinds": {"weight": "number"}}`.
+fn option_value(key: &str, value: Value) -> PyResult<OptionValue> {
+    Ok(match value {
+        Value::Bool(flag) => OptionValue::Boolean(flag),
+        Value::String(text) => OptionValue::Text(text),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => OptionValue::Integer(whole),
+            (None, Some(real)) => OptionValue::Float(real),
+            (None, None) => return Err(wrong_value(key, number, "a smaller number")),
+        },
+        Value::Object(table) => {
+            let values = table.into_iter().map(|(name, value)| {
+                let value = option_value(&format!("{key}.{name}"), value)?;
+                Ok((name, value))
+            });
+            OptionValue::Table(values.collect::<PyResult<_>>()?)
+        }
+        Value::Null | Value::Array(_) => {
+            return Err(wrong_type(key, value, "a number, a word, True, False or a dictionary of these"));
+        }
+    })
+}
+
 /// Opens a data set by its name, or a file or folder by its path.
 #[pyfunction]
 #[pyo3(signature = (name=None, *, path=None, progress=None, **options))]
@@ -251,18 +274,7 @@ pub(crate) fn load(
     }
     for (key, value) in options.into_iter().flatten() {
         let key: String = key.extract()?;
-        let value = match to_json(&key, &value)? {
-            Value::Bool(flag) => OptionValue::Boolean(flag),
-            Value::String(text) => OptionValue::Text(text),
-            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(whole), _) => OptionValue::Integer(whole),
-                (None, Some(real)) => OptionValue::Float(real),
-                (None, None) => return Err(wrong_value(&key, number, "a smaller number")),
-            },
-            Value::Null | Value::Array(_) | Value::Object(_) => {
-                return Err(wrong_type(&key, value, "a number, a word, True or False"));
-            }
-        };
+        let value = option_value(&key, to_json(&key, &value)?)?;
         spec.options.insert(key, value);
     }
     let shown = match progress {

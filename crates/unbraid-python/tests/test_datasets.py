@@ -1,5 +1,7 @@
 """Data sets, and samples of them under interventions."""
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,20 @@ def test_every_data_set_is_listed():
     listed = {entry["name"]: entry for entry in unbraid.datasets.names()}
     assert {"shapes", "scenes", "dsprites", "folder"} <= set(listed)
     assert listed["scenes"]["path"] is None and "hues" in listed["scenes"]["options"]
+
+
+def test_kinds_of_attributes_are_a_dictionary(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    pixels = bytes(8 * 24)  # 8 x 8 pixels of 24 bits
+    header = b"BM" + struct.pack("<IHHI", 54 + len(pixels), 0, 0, 54)
+    header += struct.pack("<IiiHHIIiiII", 40, 8, 8, 1, 24, 0, len(pixels), 0, 0, 0, 0)
+    for number in range(3):
+        (folder / f"{number}.bmp").write_bytes(header + pixels)
+    table = tmp_path / "table.csv"
+    table.write_text("file,weight,stars\n0.bmp,1.5,1\n1.bmp,0.5,2\n2.bmp,2.5,3\n")
+    attributes = {"path": str(table), "kinds": {"weight": "number", "stars": "categorical"}}
+    data = unbraid.datasets.load("folder", path=folder, size=8, attributes=attributes)
+    assert data.factor_kinds == ["ordered", "categorical"]
+    with pytest.raises(ValueError, match="attributes.kinds.weight"):
+        unbraid.datasets.load("folder", path=folder, attributes={"path": str(table), "kinds": {"weight": "real"}})

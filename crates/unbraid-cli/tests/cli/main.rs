@@ -27,6 +27,7 @@ mod kill_everywhere;
 mod library;
 mod live_page;
 mod measure;
+mod misleading;
 mod names;
 #[cfg(target_os = "linux")]
 mod odd_names;

@@ -119,6 +119,80 @@ fn folders_tell_numbers_from_words() {
     assert_eq!(chain(&error.unwrap_err()), format!("option `angles` of data set `folder`: {expected}"));
 }
 
+/// `attributes.kinds = { weight = "number" }`: kinds beside the table that has the columns.
+#[test]
+fn the_kinds_of_attributes_are_stated_beside_their_table() {
+    let root = tempfile::tempdir().unwrap();
+    for photo in ["7", "8", "9"] {
+        save(&root.path().join(format!("photos/{photo}.png")));
+    }
+    let table = root.path().join("labels.csv");
+    fs::write(&table, "file,weight,smiles,mood\n7.png,3.25,1,glad\n8.png,10,-1,sad\n9.png,5,1,odd\n")
+        .unwrap();
+    let photos =
+        DataSpec::named("folder").with_path(root.path().join("photos")).with("attributes", table.display());
+    let with = |values: &[(&str, &str)]| {
+        let set = |spec: DataSpec, (column, kind): &(&str, &str)| {
+            spec.with(&format!("attributes.kinds.{column}"), kind)
+        };
+        open(&values.iter().fold(photos.clone(), set))
+    };
+    let all = [("weight", "categorical"), ("smiles", "number"), ("mood", "ordered")];
+    assert_eq!(
+        kinds(with(&all).unwrap().as_ref()),
+        [("weight", Categorical), ("smiles", Ordered), ("mood", Ordered)]
+    );
+    let weights = with(&[("weight", "number")]).unwrap();
+    assert_eq!(
+        kinds(weights.as_ref()),
+        [("weight", Ordered), ("smiles", Categorical), ("mood", Categorical)]
+    );
+    assert_eq!(weights.factors().unwrap().factors()[0].labels, ["3.25", "5", "10"]);
+    for (values, key, expected) in [
+        (
+            ("mood", "number"),
+            "attributes.kinds",
+            "number for \"mood\", expected another kind, since \"glad\" is no number",
+        ),
+        (("wight", "number"), "attributes.kinds", "\"wight\", expected one of weight, smiles, mood"),
+        (
+            ("weight", "real"),
+            "attributes.kinds.weight",
+            "\"real\", expected categorical, ordered, number or angle",
+        ),
+    ] {
+        let error = with(&[values]).err().unwrap();
+        assert_eq!(chain(&error), format!("option `{key}` of data set `folder`: found {expected}"));
+    }
+    let error =
+        open(&photos.clone().with("ordered", "weight").with("attributes.kinds.weight", "categorical"));
+    assert_eq!(
+        chain(&error.err().unwrap()),
+        "option `attributes.kinds` of data set `folder`: found \"weight\", expected one kind for each factor"
+    );
+    let error = open(&photos.clone().with("attributes.kind.weight", "number"));
+    assert_eq!(
+        chain(&error.err().unwrap()),
+        "data set `folder` has no option `attributes.kind`\nhint: its options are attributes.path, attributes.kinds"
+    );
+    let without = DataSpec::named("folder").with_path(root.path().join("photos"));
+    let error = open(&without.with("attributes.kinds.weight", "number"));
+    assert_eq!(
+        chain(&error.err().unwrap()),
+        "option `attributes` of data set `folder`: found kinds without a path, expected attributes.path, the table whose \
+         columns they are"
+    );
+    // The line in the table means the same by `number`.
+    fs::write(&table, "file,mood\n#kinds,number\n7.png,glad\n8.png,sad\n9.png,odd\n").unwrap();
+    assert_eq!(
+        chain(&open(&photos).err().unwrap()),
+        format!(
+            "{}: column `mood`: found `glad`, expected a number, as the line `#kinds` says",
+            table.display()
+        )
+    );
+}
+
 fn strings(name: &'static str, texts: &[&str]) -> Array {
     let data = texts.iter().flat_map(|text| {
         let mut characters: Vec<u32> = text.chars().map(u32::from).collect();

@@ -46,8 +46,9 @@ pub struct NkValues {
 ///
 /// * Range: -1 to 1, higher is better; 0 if other units know as much. A factor without a unit counts 0.
 /// * Without its unit a code of a single unit is empty: the most common value is predicted.
-/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4. Their classifier is a
-///   perceptron with one hidden layer; ours are the boosted trees of [`dci`](super::dci()), which are deterministic.
+/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the authors'
+///   public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours are the boosted trees of
+///   [`dci`](super::dci()), which are deterministic.
 /// * See also: [`snc`](super::snc()), what the unit alone can tell.
 ///
 /// # Errors

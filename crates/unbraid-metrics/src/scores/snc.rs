@@ -33,7 +33,8 @@ pub struct SncValues {
 /// factors.
 ///
 /// * Range: 0 to 1, higher is better. A factor without a unit counts 0.
-/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4.
+/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the authors'
+///   public code (Lou1sM/snc_nk), except for the estimate of the mutual information.
 /// * See also: [`nk`](super::nk), what is lost without that unit; [`sap`](super::sap), [`mig`](super::mig).
 ///
 /// # Errors

@@ -784,7 +784,9 @@ def snc(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points:
     factors.
 
     * Range: 0 to 1, higher is better. A factor without a unit counts 0.
-    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the
+      authors'
+      public code (Lou1sM/snc_nk), except for the estimate of the mutual information.
     * See also: `nk`, what is lost without that unit; `sap`, `mig`.
 
     Gives `snc`.
@@ -806,7 +808,7 @@ def nk(
 ) -> Scores:
     """NK, neuron knockout: how much worse is a factor predicted from all units but its own?
 
-    Factors are matched with units one to one, for the largest sum of mutual information, as for `snc`). NK is
+    Factors are matched with units one to one, for the largest sum of mutual information, as for `snc`. NK is
     the test accuracy of a classifier that sees all units minus that of one that does not see the unit of the factor,
     averaged over factors. If a single unit knows all that the code knows of a factor, nothing but guessing is left
     without
@@ -814,9 +816,11 @@ def nk(
 
     * Range: -1 to 1, higher is better; 0 if other units know as much. A factor without a unit counts 0.
     * Without its unit a code of a single unit is empty: the most common value is predicted.
-    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics, section 4. Their classifier is a
-      perceptron with one hidden layer; ours are the boosted trees of `dci`), which are deterministic.
-    * See also: `snc`), what the unit alone can tell.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the
+      authors'
+      public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours are the boosted trees of
+      `dci`, which are deterministic.
+    * See also: `snc`, what the unit alone can tell.
 
     Gives `nk`.
 

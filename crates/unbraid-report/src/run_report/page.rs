@@ -119,18 +119,26 @@ fn summary(content: &Content<'_>) -> String {
         config.seed,
         thousands(run.step() as usize)
     );
-    let mut fact = |name: &str, value: String| {
-        let _ = writeln!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
+    // A value, and below it in small letters what it is to be compared with.
+    let mut tile = |name: &str, value: String, beside: Option<String>| {
+        let _ = write!(html, "<div><dt>{}</dt><dd>{}</dd>", escape(name), escape(&value));
+        if let Some(beside) = beside {
+            let _ = write!(html, "<dd class=\"beside\">{}</dd>", escape(&beside));
+        }
+        html.push_str("</div>\n");
     };
     // What does not apply, such as a comparison of factors where there is one, has no tile.
     for key in ["cluster_accuracy", "mig", "dci_disentanglement", "sap", "factor_vae_score"] {
         let Some(scores) = content.scores else { continue };
         if let Some(value) = scores.get(key).filter(|value| value.is_finite()) {
-            let chance = scores.report.chance(key);
-            let chance = chance.map_or_else(String::new, |level| format!(" (chance {})", number(level.mean)));
-            fact(&label(key), number(value) + &chance);
+            let beside = scores.report.chance(key).map(|level| {
+                let about = if level.includes(value) { "≈ " } else { "" };
+                format!("{about}chance {}", number(level.mean))
+            });
+            tile(&label(key), number(value), beside);
         }
     }
+    let mut fact = |name: &str, value: String| tile(name, value, None);
     if let Some(value) = content.scores.and_then(|scores| scores.get("reconstruction_error")) {
         let of = if run.features().is_some() { "standardised value" } else { "pixel" };
         fact(&format!("mean squared error of a {of}"), number(value));

@@ -35,6 +35,9 @@ const COMPONENTS: [&[&str]; 7] = [
 /// The list of a composed objective, whose tables are known by their names.
 const TERMS: [&str; 2] = ["objective", "terms"];
 
+/// An option of data sets that is a path, or a table with that path and the kinds of columns.
+const ATTRIBUTES: [&str; 2] = ["data", "attributes"];
+
 impl Layers {
     /// A preset.
     ///
@@ -133,7 +136,11 @@ impl Layers {
     fn with_absolute(mut self, keys: impl Iterator<Item = &'static str>, directory: &Path) -> Self {
         if let Some(Value::Table(data)) = self.merged.get_mut("data") {
             for key in keys {
-                if let Some(Value::String(path)) = data.get_mut(key) {
+                let value = match data.get_mut(key) {
+                    Some(Value::Table(table)) => table.get_mut("path"),
+                    value => value,
+                };
+                if let Some(Value::String(path)) = value {
                     *path = absolute_in(directory, Path::new(path)).display().to_string();
                 }
             }
@@ -243,6 +250,14 @@ fn merge_at(path: &mut Vec<String>, below: &mut Table, above: Table) {
                 merge_at(path, old, new);
             }
             (Some(Value::Array(old)), Value::Table(new)) if *path == TERMS => merge_terms(path, old, new),
+            (Some(Value::Table(old)), value @ Value::String(_)) if *path == ATTRIBUTES => {
+                old.insert("path".to_owned(), value);
+            }
+            (Some(old @ Value::String(_)), Value::Table(new)) if *path == ATTRIBUTES => {
+                let mut table = Table::from_iter([("path".to_owned(), old.clone())]);
+                merge_at(path, &mut table, new);
+                *old = Value::Table(table);
+            }
             (_, value) => drop(below.insert(key, value)),
         }
         path.pop();
@@ -306,7 +321,7 @@ fn make_absolute(data: &mut DataSpec, directory: Option<&Path>) {
         *path = absolute_in(directory, path);
     }
     for option in registry::PATH_OPTIONS {
-        if let Some(OptionValue::Text(path)) = data.options.get_mut(option) {
+        if let Some(path) = data.options.get_mut(option).and_then(OptionValue::as_path_mut) {
             *path = absolute_in(directory, Path::new(path)).display().to_string();
         }
     }
@@ -382,6 +397,44 @@ mod tests {
         assert_eq!(found.options["attributes"], OptionValue::Text(table));
         assert_eq!(data("data = \"photos\"\n"), DataSpec::at(directory.path().join("sub/photos")));
         assert_eq!(data("data = \"mnist\"\n"), DataSpec::named("mnist"));
+    }
+
+    #[test]
+    fn the_kinds_of_attributes_stand_beside_their_table() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("own.toml");
+        let resolved = |text: &str, set: &[(&str, Value)]| {
+            std::fs::write(&file, text).unwrap();
+            let mut layers = Layers::of_preset("default").unwrap();
+            layers.put(Layers::of_file(&file).unwrap());
+            layers.put(keys(set));
+            layers.resolve().unwrap()
+        };
+        let table = directory.path().join("table.csv").display().to_string();
+        let start = "[data]\nname = \"folder\"\npath = \"photos\"\n";
+        let expected = DataSpec::named("folder")
+            .with_path(directory.path().join("photos"))
+            .with("attributes.path", &table)
+            .with("attributes.kinds.weight", "number");
+        let kinds = "attributes.kinds = { weight = \"number\" }";
+        let weight = ("data.attributes.kinds.weight", Value::from("number"));
+        for (text, set) in [
+            (format!("{start}attributes.path = \"table.csv\"\n{kinds}\n"), vec![]),
+            (
+                format!(
+                    "{start}attributes = {{ path = \"table.csv\", kinds = {{ weight = \"number\" }} }}\n"
+                ),
+                vec![],
+            ),
+            (format!("{start}attributes = \"table.csv\"\n"), vec![weight.clone()]),
+            (format!("{start}{kinds}\n"), vec![("data.attributes", Value::from(table.clone()))]),
+            (start.to_owned(), vec![weight, ("data.attributes", Value::from(table.clone()))]),
+        ] {
+            let config = resolved(&text, &set);
+            assert_eq!(config.data, expected, "{text}");
+            let written = super::super::Source::parse(&config.to_toml(), "text").unwrap();
+            assert_eq!(written, config, "{}", config.to_toml());
+        }
     }
 
     #[test]

@@ -105,8 +105,9 @@ impl<'a> ForwardPass<'a> {
         })
     }
 
-    /// Estimates the divergence from all samples instead of the first ones (Kingma & Welling 2014, eq. 6).
-    pub(crate) fn average_divergence(&mut self) {
+    /// Estimates the divergence from all samples instead of the first ones (Kingma & Welling 2014, eq. 6), if there is no
+    /// closed form.
+    pub fn average_divergence(&mut self) {
         let samples = self.samples();
         if samples > 1 && self.posterior.marginals().is_none_or(|_| !self.prior.has_closed_form()) {
             self.divergence = self.divergence_at(samples);

@@ -31,7 +31,7 @@ pub(super) fn located(data: &DataSpec, run: &RunPaths) -> DataSpec {
         if key == PATH {
             found.path = Some(path);
         } else {
-            found.options.insert(key.to_owned(), OptionValue::Text(path.display().to_string()));
+            set_path(&mut found, key, &path);
         }
     }
     found
@@ -42,17 +42,21 @@ pub(super) fn comparable(data: &DataSpec) -> DataSpec {
     let mut same = data.clone();
     same.path = data.path.as_deref().map(normal);
     for (key, path) in paths(data).filter(|(key, _)| *key != PATH) {
-        same.options.insert(key.to_owned(), OptionValue::Text(normal(&path).display().to_string()));
+        set_path(&mut same, key, &normal(&path));
     }
     same
 }
 
+/// Changes the path in an option.
+fn set_path(data: &mut DataSpec, option: &str, path: &Path) {
+    if let Some(stored) = data.options.get_mut(option).and_then(OptionValue::as_path_mut) {
+        *stored = path.display().to_string();
+    }
+}
+
 /// The paths of a data set by their keys.
 fn paths(data: &DataSpec) -> impl Iterator<Item = (&'static str, PathBuf)> {
-    let option = |key: &'static str| match data.options.get(key) {
-        Some(OptionValue::Text(path)) => Some((key, PathBuf::from(path))),
-        Some(OptionValue::Boolean(_) | OptionValue::Integer(_) | OptionValue::Float(_)) | None => None,
-    };
+    let option = |key: &'static str| Some((key, PathBuf::from(data.options.get(key)?.as_path()?)));
     let own = data.path.clone().map(|path| (PATH, path));
     own.into_iter().chain(PATH_OPTIONS.into_iter().filter_map(option))
 }
@@ -113,6 +117,7 @@ mod tests {
             DataSpec::named("folder")
                 .with_path(place.join("photos"))
                 .with("attributes", place.join("table.csv").display())
+                .with("attributes.kinds.weight", "number")
         };
         let run = RunPaths::new(old.join("runs/x"));
         let mut meta = Meta::new(0);

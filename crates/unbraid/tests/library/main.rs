@@ -21,3 +21,4 @@ mod principal_components;
 mod prior_training;
 mod priors;
 mod pytorch_weights;
+mod samples;

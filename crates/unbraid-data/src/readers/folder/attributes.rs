@@ -2,8 +2,8 @@
 
 use super::listing::{Listing, first_names};
 use crate::error::{DataError, Result};
-use crate::factors::FactorKind;
 use crate::files::{LONGEST_TABLE, read_text};
+use crate::kinds::Stated;
 use crate::progress::Progress;
 use crate::readers::labels::Column;
 use crate::table::FactorTable;
@@ -28,7 +28,7 @@ pub(super) struct Attributes {
     names: Vec<String>,
     rows: HashMap<String, Vec<String>>,
     /// Kinds that the table states; nothing for an attribute whose kind is told from its values.
-    kinds: Vec<Option<FactorKind>>,
+    kinds: Vec<Option<Stated>>,
 }
 
 /// What a CSV has in its first column where the line states the kinds of the columns.
@@ -48,12 +48,16 @@ impl Attributes {
     }
 
     /// Sets the kinds of factors that the table states.
-    pub(super) fn state_kinds(&self, factors: &mut FactorTable) {
-        for (name, kind) in self.names.iter().zip(&self.kinds) {
-            if let (Some(kind), Some(position)) = (kind, factors.space().position(name)) {
-                factors.set_kind(position, *kind);
-            }
+    pub(super) fn state_kinds(&self, factors: &mut FactorTable) -> Result<()> {
+        for (name, stated) in self.names.iter().zip(&self.kinds) {
+            let (Some(stated), Some(position)) = (stated, factors.space().position(name)) else { continue };
+            let kind = stated.kind_of(&factors.space().factors()[position]).map_err(|label| {
+                let (found, expected) = (format!("`{label}`"), "a number, as the line `#kinds` says");
+                DataError::content(&self.table, format!("column `{name}`"), found, expected)
+            })?;
+            factors.set_kind(position, kind);
         }
+        Ok(())
     }
 
     /// The row of an image, by its path or else by its file name.
@@ -160,11 +164,10 @@ fn read_celeba(table: &Path, text: &str) -> Result<Attributes> {
 }
 
 /// The kinds that a line states: `categorical`, `ordered` (or `number`), `angle`, or nothing.
-fn stated_kinds(table: &Path, record: &csv::StringRecord) -> Result<Vec<Option<FactorKind>>> {
+fn stated_kinds(table: &Path, record: &csv::StringRecord) -> Result<Vec<Option<Stated>>> {
     let kind = |word: &str| match word.trim() {
         "" => Ok(None),
-        "number" => Ok(Some(FactorKind::Ordered)),
-        word => FactorKind::from_name(word).map(Some).ok_or_else(|| {
+        word => Stated::from_word(word).map(Some).ok_or_else(|| {
             let expected = "categorical, ordered, number, angle, or nothing";
             DataError::content(table, format!("line `{KINDS}`"), format!("`{word}`"), expected)
         }),

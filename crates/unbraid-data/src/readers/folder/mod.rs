@@ -50,7 +50,8 @@ pub(crate) const SKIP_BROKEN: (&str, &str) =
     ("skip_broken", "leave out files that cannot be decoded (default false)");
 pub(crate) const ATTRIBUTES: (&str, &str) = (
     "attributes",
-    "attribute table: CelebA's list_attr_celeba.txt, or a CSV with a header and file names in its first column",
+    "attribute table: CelebA's list_attr_celeba.txt, or a CSV with a header and file names in its first column; \
+     with kinds of columns: attributes = { path = \"table.csv\", kinds = { weight = \"number\" } }",
 );
 pub(crate) const MISSING: (&str, &str) = (
     "missing",
@@ -73,8 +74,13 @@ pub(crate) fn recognise(path: &Path) -> bool {
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
-    let attributes =
-        request.text("attributes")?.map(|table| Attributes::read(Path::new(table))).transpose()?;
+    let stated = request.attributes()?;
+    if stated.path.is_none() && !stated.kinds.is_empty() {
+        let subject = format!("option `attributes` of data set `{}`", request.name());
+        let expected = "attributes.path, the table whose columns they are";
+        return Err(DataError::value(subject, "kinds without a path", expected));
+    }
+    let attributes = stated.path.map(|table| Attributes::read(Path::new(table))).transpose()?;
     let label_by_folder = request.choice("labels", &[("none", false), ("folders", true)])?;
     if label_by_folder && attributes.as_ref().is_some_and(|table| table.names().iter().any(|n| n == "folder"))
     {
@@ -92,7 +98,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     }
     folder.factors = if columns.is_empty() { None } else { Some(table_of_labels(columns)?) };
     if let (Some(attributes), Some(factors)) = (&attributes, &mut folder.factors) {
-        attributes.state_kinds(factors);
+        attributes.state_kinds(factors)?;
     }
     kinds::apply(request, &mut folder.factors)?;
     Ok(Box::new(folder.into_data("folder")))
@@ -102,7 +108,7 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
 pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
     let table_name = attributes::CELEBA_TABLE;
-    let table = match request.text("attributes")? {
+    let table = match request.attributes()?.path {
         Some(table) => Path::new(table).to_owned(),
         None => celeba_file(root, "Anno", table_name).ok_or_else(|| {
             let expected = "it in the folder, in its parent, or given as `attributes`";
@@ -112,8 +118,9 @@ pub(crate) fn open_celeba(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let attributes = Attributes::read(&table)?;
     let mut folder = Folder::with_attributes(request, Some(&attributes))?;
     let mut factors = table_of_labels(attributes.columns(root, &folder.listing)?)?;
-    attributes.state_kinds(&mut factors);
+    attributes.state_kinds(&mut factors)?;
     folder.factors = Some(factors);
+    kinds::apply(request, &mut folder.factors)?;
     Ok(Box::new(folder.into_data("celeba")))
 }
 
@@ -292,7 +299,7 @@ fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> R
 /// Says which files are no images. A table of attributes that is in the folder is used, not skipped.
 fn report_foreign(request: &Request<'_>, listing: &Listing) -> Result<()> {
     let root = request.path()?;
-    let table = if request.has_option("attributes") { request.text("attributes")? } else { None };
+    let table = request.attributes()?.path;
     let is_used = |name: &&String| {
         let name = name.rsplit('/').next().unwrap_or(name);
         let of_celeba = [attributes::CELEBA_TABLE, crate::split::PARTITION_FILE].contains(&name);
