@@ -2,8 +2,10 @@
 
 from html import escape
 
+from ._native import Run
 
-def run_html(run):
+
+def run_html(run: Run) -> str:
     """The page of a run in a frame; without a page, its scores, or what it is."""
     page = run._page()
     if page is not None:
