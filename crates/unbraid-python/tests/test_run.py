@@ -97,11 +97,6 @@ def test_names_of_units_stand_for_their_numbers(tmp_path, images):
     assert np.array_equal(run.edit(images[0], {"azimuth": 1}), run.edit(images[0], {3: 1.0}))
 
 
-def test_a_notebook_shows_the_page(trained):
-    html = trained._repr_html_()
-    assert html.startswith("<iframe") and "&lt;html" in html.lower()
-
-
 def test_weights_have_the_names_of_pytorch(trained):
     state = trained.state_dict()
     assert state["encoder.conv1.weight"].shape == (4, 1, 4, 4)

@@ -10,7 +10,9 @@ def run_html(run: Run) -> str:
     page = run._page()
     if page is not None:
         frame = "width: 100%; height: 720px; border: 1px solid #8884"
-        return f'<iframe srcdoc="{escape(page)}" style="{frame}" sandbox="allow-scripts"></iframe>'
+        # It may compute and save pictures and codes, but has no access to the notebook around it.
+        rights = 'sandbox="allow-scripts allow-downloads" allow="clipboard-write"'
+        return f'<iframe srcdoc="{escape(page)}" style="{frame}" title="{escape(repr(run))}" {rights}></iframe>'
     scores = run.scores
     table = "" if scores is None else scores._repr_html_()
     return f"<p><code>{escape(repr(run))}</code></p>{table}"
