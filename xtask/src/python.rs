@@ -2,34 +2,34 @@
 
 use std::env;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 /// What builds the wheel.
 const BUILD: &[&str] = &["maturin>=1.16,<2"];
 
 /// What its tests need beside NumPy.
-const TESTS: &[&str] = &["pytest", "scikit-learn", "nbclient", "ipykernel"];
+const TESTS: &[&str] = &["pytest", "scikit-learn", "nbclient", "ipykernel", "mypy"];
 
 /// The oldest Python that the wheel is for.
 const OLDEST: &str = "3.11";
 
-/// Builds the wheel for a release into `target/wheels`.
+/// Builds the wheel for a release into `target/wheels`. `pip install .` uses the same build of the dependencies.
 pub(crate) fn wheel() -> Result<(), String> {
     let python = environment("target/python/build", BUILD)?;
-    run("wheel", maturin(&python).args(["build", "--release", "--out", "target/wheels"]))
+    run("wheel", maturin(&python).args(["build", "--release", "--locked", "--out", "target/wheels"]))
 }
 
-/// Builds the wheel in the profile of the other tests, installs it and runs its tests. Gives the reason if that cannot be
-/// done here.
-pub(crate) fn test() -> Result<Option<String>, String> {
+/// Builds the wheel in the profile of the other tests, installs it and runs its tests. Gives what was skipped, and why.
+pub(crate) fn test() -> Result<Vec<String>, String> {
     let needed: Vec<&str> = BUILD.iter().chain(TESTS).copied().collect();
     let python = match environment("target/python/test", &needed) {
         Ok(python) => python,
         Err(why) => {
             eprintln!("SKIPPED: the Python package: {why}");
-            return Ok(Some(format!("the Python package: {why}")));
+            return Ok(vec![format!("the Python package: {why}")]);
         }
     };
     let wheels = root().join("target/python/wheels");
@@ -44,8 +44,24 @@ pub(crate) fn test() -> Result<Option<String>, String> {
     let mut install = command(&python);
     install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(wheel);
     run("installation of the wheel", &mut install)?;
-    run("tests of the wheel", command(&python).args(["-m", "pytest", "--quiet"]))?;
-    Ok(None)
+    pytest(command(&python).args(["-m", "pytest", "--quiet", "-rs"]))
+}
+
+/// Runs the tests; gives the lines by which they say that they skip.
+fn pytest(command: &mut Command) -> Result<Vec<String>, String> {
+    let mut skipped = Vec::new();
+    timed("tests of the wheel", || {
+        let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot_start)?;
+        for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
+            let line = line.map_err(|error| format!("cannot read what pytest says: {error}"))?;
+            println!("{line}");
+            if let Some(why) = line.strip_prefix("SKIPPED ") {
+                skipped.push(why.to_owned());
+            }
+        }
+        child.wait().map_err(cannot_start)
+    })?;
+    Ok(skipped)
 }
 
 /// A fresh environment with these packages and NumPy; gives its interpreter.
@@ -98,9 +114,18 @@ fn command(python: &Path) -> Command {
 }
 
 fn run(what: &str, command: &mut Command) -> Result<(), String> {
+    timed(what, || command.status().map_err(cannot_start))
+}
+
+fn cannot_start(error: std::io::Error) -> String {
+    format!("cannot start Python: {error}")
+}
+
+/// Says what runs and how long it took.
+fn timed(what: &str, work: impl FnOnce() -> Result<ExitStatus, String>) -> Result<(), String> {
     eprintln!("== {what}");
     let start = Instant::now();
-    let status = command.status().map_err(|error| format!("{what}: cannot start Python: {error}"))?;
+    let status = work()?;
     if !status.success() {
         return Err(format!("{what} failed ({status})"));
     }

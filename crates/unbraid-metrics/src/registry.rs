@@ -320,7 +320,7 @@ impl Registry {
     }
 
     /// As [`Registry::run`], and calls `progress` before each metric with its description, its position and how many
-    /// there are.
+    /// there are; again before each time that it is computed for a chance level or an interval.
     ///
     /// # Errors
     /// As [`Registry::run`].
@@ -345,7 +345,8 @@ impl Registry {
         let mut trials = Trials::new(&scorable, options);
         let mut report = Report { scores: Vec::new(), notes, factors: scorable.factor_names().to_vec() };
         for (position, Entry { description, values: own, metric, .. }) in chosen.iter().enumerate() {
-            progress(description, position, chosen.len());
+            let mut tick = || progress(description, position, chosen.len());
+            tick();
             let started = Instant::now();
             let mut score = Score {
                 name: description.name.clone(),
@@ -356,8 +357,8 @@ impl Registry {
                 chance: None,
                 bootstrap: None,
             };
-            score.chance = trials.chance(metric.as_ref(), description)?;
-            score.bootstrap = trials.bootstrap(metric.as_ref(), description)?;
+            score.chance = trials.chance(metric.as_ref(), description, &mut tick)?;
+            score.bootstrap = trials.bootstrap(metric.as_ref(), description, &mut tick)?;
             report.scores.push(score);
         }
         Ok(report)

@@ -30,11 +30,12 @@ impl<'a> Trials<'a> {
     }
 
     /// The numbers of a metric by chance; `None` if they are not asked for, the metric does not depend on factors, or a
-    /// sampler of the whole data set cannot be shuffled.
+    /// sampler of the whole data set cannot be shuffled. Calls `tick` before each shuffle.
     pub(crate) fn chance(
         &mut self,
         metric: &dyn Metric,
         description: &Description,
+        tick: &mut dyn FnMut(),
     ) -> Result<Option<Chance>> {
         let options = self.options;
         if !options.chance || !description.needs.factors || self.is_undefined(description) {
@@ -42,6 +43,7 @@ impl<'a> Trials<'a> {
         }
         let mut rounds = Vec::new();
         for round in 0..description.shuffles {
+            tick();
             let sampler = match options.sampler.filter(|_| description.interventional) {
                 None => None,
                 Some(sampler) => match sampler.shuffled(options.seed, round) {
@@ -60,11 +62,12 @@ impl<'a> Trials<'a> {
     }
 
     /// The intervals of a metric's numbers; `None` if they are not asked for. Metrics that draw from a sampler of the whole
-    /// data set draw anew instead of having their points resampled.
+    /// data set draw anew instead of having their points resampled. Calls `tick` before each resample.
     pub(crate) fn bootstrap(
         &self,
         metric: &dyn Metric,
         description: &Description,
+        tick: &mut dyn FnMut(),
     ) -> Result<Option<Bootstrap>> {
         let options = self.options;
         if options.resamples == 0 || self.is_undefined(description) {
@@ -72,6 +75,7 @@ impl<'a> Trials<'a> {
         }
         let mut rounds = Vec::new();
         for round in 0..options.resamples {
+            tick();
             let values = if description.interventional && options.sampler.is_some() {
                 let seed = options.seed.wrapping_add(1 + round as u64);
                 let codes = self.codes.seen_with(description.needs);

@@ -2,6 +2,7 @@
 
 use crate::errors::{Raise, wrong_type, wrong_value};
 use crate::factors::integers;
+use crate::numbers::{self, check_images};
 use crate::progress::{self, Reporter};
 use crate::values::to_json;
 use crate::work::{self, Stop};
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use unbraid::data::random::Stream;
 use unbraid::data::sampling::{Interventions, uniform};
-use unbraid::data::{DataError, DataSet, DataSpec, OptionValue, memory, open, registry};
+use unbraid::data::{DataError, DataSet, DataSpec, OptionValue, open, registry};
 
 /// Images and their factors of variation. `unbraid.datasets.load` opens one.
 #[pyclass(frozen, module = "unbraid.datasets", name = "Dataset")]
@@ -23,6 +24,9 @@ pub(crate) struct PyDataset {
     spec: DataSpec,
     data: Arc<dyn DataSet>,
 }
+
+/// The images that are read between two looks for Ctrl-C.
+const PART: usize = 1024;
 
 /// Images, and factor vectors.
 type Sampled<'py> = (Bound<'py, PyArray4<f32>>, Bound<'py, PyArray2<i64>>);
@@ -44,14 +48,16 @@ impl PyDataset {
     ) -> PyResult<Bound<'py, PyArray4<f32>>> {
         let data = &self.data;
         let shape = data.shape();
-        let needed = (indices.len() as u64).saturating_mul(4 * shape.values() as u64);
-        if memory::check(needed).is_err() {
-            let found = format!("{} images of {shape}, {needed} bytes", indices.len());
-            return Err(wrong_value("indices", found, format!("at most {} bytes", memory::limit())));
-        }
-        let images = work::run_briefly(py, || -> Result<Array4<f32>, DataError> {
+        check_images("indices", indices.len(), shape)?;
+        let images = work::run(py, |stop: &Stop| -> Result<Array4<f32>, DataError> {
             let mut pixels = vec![0.0; indices.len() * shape.values()];
-            data.write_batch_parallel(indices, Stream::new(seed, "noise of images").at(0), &mut pixels)?;
+            let noise = Stream::new(seed, "noise of images");
+            // Part by part, so that Ctrl-C need not wait for all of them.
+            let parts = indices.chunks(PART).zip(pixels.chunks_mut(PART * shape.values()));
+            for (place, (part, pixels)) in parts.enumerate() {
+                stop.check();
+                data.write_batch_parallel(part, noise.at(place as u64), pixels)?;
+            }
             let axes = (indices.len(), shape.height, shape.width, shape.channels);
             Ok(Array4::from_shape_vec(axes, pixels).expect("one value for each pixel"))
         })?;
@@ -163,10 +169,11 @@ impl PyDataset {
     fn sample<'py>(
         &self,
         py: Python<'py>,
-        n: usize,
+        #[pyo3(from_py_with = numbers::n)] n: usize,
         fixed: Option<&Bound<'py, PyAny>>,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<Sampled<'py>> {
+        check_images("n", n, self.data.shape())?;
         let mut indices = vec![0; n];
         let mut generator = Stream::new(seed, "sample of a data set").at(0).generator();
         match fixed {
@@ -185,10 +192,11 @@ impl PyDataset {
     fn pairs<'py>(
         &self,
         py: Python<'py>,
-        n: usize,
+        #[pyo3(from_py_with = numbers::n)] n: usize,
         factor: &Bound<'py, PyAny>,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<(Sampled<'py>, Sampled<'py>)> {
+        check_images("n", n.saturating_mul(2), self.data.shape())?;
         let factor = self.factor(factor)?;
         let (mut first, mut second) = (vec![0; n], vec![0; n]);
         let mut generator = Stream::new(seed, "sample of a data set").at(0).generator();
@@ -255,6 +263,17 @@ fn option_value(key: &str, value: Value) -> PyResult<OptionValue> {
 }
 
 /// Opens a data set by its name, or a file or folder by its path.
+///
+/// Parameters
+/// ----------
+/// name : str, optional
+///     A name of `unbraid.datasets.names()`, with options in brackets if there are some: `"shapes(positions=8)"`.
+/// path : path, optional
+///     The file or folder. Without a name, the kind of data set is inferred from it.
+/// progress : bool or callable, optional
+///     Whether to show progress of opening it, as for `unbraid.train`.
+/// **options
+///     Options of the data set: `positions=8`.
 #[pyfunction]
 #[pyo3(signature = (name=None, *, path=None, progress=None, **options))]
 pub(crate) fn load(

@@ -91,13 +91,13 @@ fn kind_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<char> {
     array.getattr("dtype")?.getattr("kind")?.extract()
 }
 
-/// A copy in another type, which the scores own while they work.
+/// A copy in a type of ours, which the scores own while they work.
 fn converted<T: numpy::Element + Copy>(
     argument: &str,
     array: &Bound<'_, PyUntypedArray>,
     dtype: &str,
 ) -> PyResult<Array2<T>> {
-    let array = array.call_method1("astype", (dtype,))?;
+    let array = array.py().import("numpy")?.call_method1("asarray", (array, dtype))?;
     let array = array.cast::<PyArrayDyn<T>>().map_err(PyErr::from)?.readonly();
     let view = array.as_array().into_dimensionality::<ndarray::Ix2>();
     let view: ArrayView2<'_, T> = view.map_err(|_| wrong_value(argument, "other axes", "two axes"))?;

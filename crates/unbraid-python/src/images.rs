@@ -2,6 +2,7 @@
 
 use crate::errors::{wrong_type, wrong_value};
 use crate::values::type_name;
+use crate::work::{self, Failure};
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -60,21 +61,18 @@ impl<'py> ImageArray<'py> {
 
     /// The images as plain memory, which other threads can read while Python goes on. Checks floats, and whether bytes are
     /// black and white.
-    pub(crate) fn images(&self, argument: &str) -> PyResult<Images<'_>> {
+    pub(crate) fn images(&self, py: Python<'_>, argument: &str) -> PyResult<Images<'_>> {
         // Both checks above have seen that the array is contiguous.
         let contiguous = |_| wrong_value(argument, "an array with gaps", "C order");
         let pixels = match &self.values {
             Values::Bytes(array) => {
                 let bytes = array.as_slice().map_err(contiguous)?;
-                let is_binary = bytes.par_chunks(1 << 16).all(|part| part.iter().all(|byte| *byte <= 1));
+                let is_binary = first(py, bytes, |byte| *byte > 1)?.is_none();
                 Pixels::Bytes { bytes, is_binary }
             }
             Values::Floats(array) => {
                 let floats = array.as_slice().map_err(contiguous)?;
-                let is_wrong = |value: &&f32| !(0.0..=1.0).contains(*value);
-                if let Some(value) =
-                    floats.par_chunks(1 << 16).find_map_first(|part| part.iter().find(is_wrong))
-                {
+                if let Some(value) = first(py, floats, |value| !(0.0..=1.0).contains(value))? {
                     return Err(wrong_value(argument, format!("a value of {value}"), "float32 from 0 to 1"));
                 }
                 Pixels::Floats(floats)
@@ -101,6 +99,22 @@ fn as_array<'py>(argument: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'
         }
     }
     Err(wrong_type(argument, type_name(object), "a NumPy array of images"))
+}
+
+/// The values that are looked at by one thread.
+const PART: usize = 1 << 16;
+
+/// The first of some values for which a test holds; looks at many of them on all threads.
+fn first<T: Copy + Send + Sync>(
+    py: Python<'_>,
+    values: &[T],
+    is_wanted: impl Fn(&T) -> bool + Sync,
+) -> PyResult<Option<T>> {
+    let of_part = |part: &[T]| part.iter().copied().find(|value| is_wanted(value));
+    if values.len() <= PART {
+        return Ok(of_part(values));
+    }
+    work::run_briefly(py, || Ok::<_, Failure>(values.par_chunks(PART).find_map_first(of_part)))
 }
 
 fn borrowed<'py, T: numpy::Element>(
@@ -303,7 +317,15 @@ impl DataSet for Images<'_> {
         hash.update(format!("{len} x {shape}, channels first: {channels_first}\n"));
         match self.pixels {
             Pixels::Bytes { bytes, .. } => hash.update(bytes),
-            Pixels::Floats(floats) => floats.iter().for_each(|value| hash.update(value.to_le_bytes())),
+            Pixels::Floats(floats) => {
+                // A call for each float would take ten times as long.
+                let mut bytes = Vec::with_capacity(4 * PART);
+                for part in floats.chunks(PART) {
+                    bytes.clear();
+                    bytes.extend(part.iter().flat_map(|value| value.to_le_bytes()));
+                    hash.update(&bytes);
+                }
+            }
         }
         if let Some(table) = &self.factors {
             hash.update(format!("{:?}\n", table.space()));

@@ -5,6 +5,7 @@ mod datasets;
 mod errors;
 mod factors;
 mod images;
+mod numbers;
 mod progress;
 mod run;
 mod sampler;

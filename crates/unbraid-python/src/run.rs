@@ -1,12 +1,14 @@
 //! A trained run: images to latent units and back.
 
 use crate::errors::{Raise, wrong_type, wrong_value};
+use crate::factors::doubles;
 use crate::images::ImageArray;
+use crate::numbers::{self, check_images};
 use crate::scores;
 use crate::values::{from_json, to_json, type_name};
 use crate::work::{self, Stop, Stoppable};
 use ndarray::{Array1, Array2, Array4, Axis};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray4, PyArrayDyn, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,14 +17,24 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use unbraid::data::random::Stream;
-use unbraid::data::{DataSet, files};
+use unbraid::data::{DataSet, Features, Fingerprint, ImageShape, StoredVectors, files};
 use unbraid::inference::{NamedAssignment, assign};
 use unbraid::model::{Posteriors, Unit, Values, steps};
 use unbraid::run::OpenOptions;
 
 /// A trained model: `Run("runs/a")` opens a run directory with its last weights.
 ///
-/// Several threads may use one run.
+/// Images are arrays [n, height, width, channels], or [n, channels, height, width], or [n, height, width], or single ones;
+/// uint8, or float32 from 0 to 1. `layout` says which axes are which where that is ambiguous. Several threads may use one run.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     The run directory.
+/// step : int, optional
+///     The training step of the weights, one that was saved; by default the last.
+/// device : str
+///     Where to compute.
 #[pyclass(frozen, module = "unbraid", name = "Run")]
 pub(crate) struct PyRun {
     // A name given to a unit replaces it.
@@ -45,26 +57,33 @@ impl PyRun {
     fn posteriors(
         &self,
         py: Python<'_>,
-        argument: &str,
+        argument: &'static str,
         images: &Bound<'_, PyAny>,
         layout: Option<&str>,
     ) -> PyResult<Posteriors> {
         let run = self.run();
+        if let Some(features) = run.features() {
+            return encode(py, &run, &rows_of_table(argument, images, features)?);
+        }
         let array = ImageArray::new(argument, images, layout, Some(run.image_shape()))?;
-        let images = array.images(argument)?;
-        work::run(py, |stop: &Stop| {
-            let indices: Vec<usize> = (0..images.len()).collect();
-            run.encode_data(&images, &indices, Stream::new(0, "input images"), &Stoppable(stop))
-        })
+        encode(py, &run, &array.images(py, argument)?)
     }
 
+    /// The images of so many rows of latent values, or the rows of a table; `argument` has said how many.
     fn decoded<'py>(
         &self,
         py: Python<'py>,
-        work: impl FnOnce(&unbraid::Run) -> unbraid::Result<Array4<f32>> + Send,
-    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        (argument, count): (&str, usize),
+        rows: impl FnOnce(&unbraid::Run) -> unbraid::Result<Array2<f32>> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let run = self.run();
-        Ok(work::run_briefly(py, || work(&run))?.into_pyarray(py))
+        check_images(argument, count, run.image_shape())?;
+        if run.features().is_some() {
+            let vectors = work::run_briefly(py, || run.decode_rows(&rows(&run)?))?;
+            return Ok(vectors.into_pyarray(py).into_any());
+        }
+        let images = work::run(py, |stop: &Stop| decode(&run, &rows(&run)?, stop))?;
+        Ok(images.into_pyarray(py).into_any())
     }
 
     fn unit(&self, unit: &Bound<'_, PyAny>) -> PyResult<Unit> {
@@ -82,7 +101,12 @@ impl PyRun {
 impl PyRun {
     #[new]
     #[pyo3(signature = (path, *, step=None, device="cpu"))]
-    fn open(py: Python<'_>, path: PathBuf, step: Option<u64>, device: &str) -> PyResult<Self> {
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        #[pyo3(from_py_with = numbers::optional::step)] step: Option<u64>,
+        device: &str,
+    ) -> PyResult<Self> {
         let device = device.parse().map_err(|error: unbraid::Error| error.raise())?;
         let options = OpenOptions { step, device, prior: None };
         work::run_briefly(py, || unbraid::Run::open_with(path, options)).map(Self::new)
@@ -198,14 +222,11 @@ impl PyRun {
         Ok(self.run().latents_of(&posteriors).into_pyarray(py))
     }
 
-    /// Decodes latent values `[n, units]` to images `[n, height, width, channels]`, floats from 0 to 1.
-    fn decode<'py>(
-        &self,
-        py: Python<'py>,
-        latents: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+    /// Decodes latent values `[n, units]` to images `[n, height, width, channels]`, floats from 0 to 1; a run that was trained
+    /// on a table gives rows `[n, columns]` in the units of the table.
+    fn decode<'py>(&self, py: Python<'py>, latents: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let latents = latent_rows(latents)?;
-        self.decoded(py, move |run| run.decode(&latents))
+        self.decoded(py, ("latents", latents.nrows()), move |_| Ok(latents))
     }
 
     /// Encodes images and decodes their means.
@@ -215,9 +236,10 @@ impl PyRun {
         py: Python<'py>,
         images: &Bound<'py, PyAny>,
         layout: Option<&str>,
-    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let posteriors = self.posteriors(py, "images", images, layout)?;
-        self.decoded(py, move |run| run.decode(&run.latents_of(&posteriors)))
+        let count = posteriors.mean.nrows();
+        self.decoded(py, ("images", count), move |run| Ok(run.latents_of(&posteriors)))
     }
 
     /// Decodes an image with one unit set to each of several values, `[values, height, width, channels]`.
@@ -233,9 +255,9 @@ impl PyRun {
         unit: &Bound<'py, PyAny>,
         values: Option<Vec<f64>>,
         range: Option<(f64, f64)>,
-        steps: usize,
+        #[pyo3(from_py_with = numbers::steps)] steps: usize,
         layout: Option<&str>,
-    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let unit = self.unit(unit)?;
         let run = self.run();
         if steps == 0 {
@@ -251,20 +273,30 @@ impl PyRun {
             }
             None => run.middle(),
         };
-        self.decoded(py, move |run| match unit {
+        let count = match (unit, &values) {
+            (Unit::Continuous(_), None) => ("steps", steps),
+            (Unit::Continuous(_), Some(values)) => ("values", values.len()),
+            (Unit::Categorical(number), _) => ("unit", run.categorical_units()[number]),
+        };
+        self.decoded(py, count, move |run| match unit {
             Unit::Continuous(number) => {
                 let values = values
                     .unwrap_or_else(|| self::steps(range.unwrap_or_else(|| run.range_of(number)), steps));
-                run.traverse(&start.row(0), number, &values)
+                Ok(run.layout().traversal(&start.row(0), number, &values))
             }
-            Unit::Categorical(number) => run.traverse_classes(&start.row(0), number),
+            Unit::Categorical(number) => Ok(run.layout().class_traversal(&start.row(0), number)),
         })
     }
 
     /// Images decoded from samples of the prior, `[n, height, width, channels]`.
     #[pyo3(signature = (n, *, seed=0))]
-    fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Bound<'py, PyArray4<f32>>> {
-        self.decoded(py, move |run| run.sample(n, seed))
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = numbers::n)] n: usize,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(py, ("n", n), move |run| Ok(run.draw_latents(n, seed)))
     }
 
     /// Encodes images, sets units (`{3: 1.5, "azimuth": -1}`) and decodes the result.
@@ -275,7 +307,7 @@ impl PyRun {
         images: &Bound<'py, PyAny>,
         units: &Bound<'py, PyDict>,
         layout: Option<&str>,
-    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let run = self.run();
         let mut assignments = Vec::new();
         for (unit, value) in units {
@@ -292,10 +324,10 @@ impl PyRun {
             assignments.push(run.assignment(&written).map_err(Raise::raise)?);
         }
         let posteriors = self.posteriors(py, "images", images, layout)?;
-        self.decoded(py, move |run| {
+        self.decoded(py, ("images", posteriors.mean.nrows()), move |run| {
             let mut latents = run.latents_of(&posteriors);
             assign(run, &mut latents, &assignments)?;
-            run.decode(&latents)
+            Ok(latents)
         })
     }
 
@@ -369,6 +401,53 @@ impl PyRun {
     }
 }
 
+/// What is known of the latent units of all images of some data.
+fn encode(py: Python<'_>, run: &unbraid::Run, data: &dyn DataSet) -> PyResult<Posteriors> {
+    work::run(py, |stop: &Stop| {
+        let indices: Vec<usize> = (0..data.len()).collect();
+        run.encode_data(data, &indices, Stream::new(0, "input images"), &Stoppable(stop))
+    })
+}
+
+/// Rows of a table as a run knows it, or a single one. In double precision: values may be large compared with their spread.
+fn rows_of_table(
+    argument: &'static str,
+    rows: &Bound<'_, PyAny>,
+    features: &Features,
+) -> PyResult<StoredVectors> {
+    let numpy = rows.py().import("numpy")?;
+    let values = doubles(argument, &numpy.call_method1("atleast_2d", (rows,))?)?;
+    if values.ncols() != features.len() || values.is_empty() {
+        let found = format!("shape {:?}", values.shape());
+        return Err(wrong_value(argument, found, format!("(n, {}), the columns of the run", features.len())));
+    }
+    if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+        return Err(wrong_value(argument, value, "finite numbers"));
+    }
+    let columns = features.names().map(str::to_owned).collect();
+    // Nobody asks for the hash of rows that are only encoded.
+    let fingerprint = Fingerprint::Recipe(String::new());
+    Ok(StoredVectors::new(argument, columns, values.iter().copied().collect(), None, fingerprint))
+}
+
+/// The images of latent values, part by part, so that Ctrl-C need not wait for all of them. An image depends on its row
+/// alone.
+fn decode(run: &unbraid::Run, rows: &Array2<f32>, stop: &Stop) -> unbraid::Result<Array4<f32>> {
+    // Two batches of inference for each thread.
+    let part = 128 * rayon::current_num_threads();
+    if rows.nrows() <= part {
+        return run.decode(rows);
+    }
+    let ImageShape { height, width, channels } = run.image_shape();
+    let mut images = Array4::zeros((rows.nrows(), height, width, channels));
+    let parts = rows.axis_chunks_iter(Axis(0), part).zip(images.axis_chunks_iter_mut(Axis(0), part));
+    for (rows, mut images) in parts {
+        stop.check();
+        images.assign(&run.decode(&rows)?);
+    }
+    Ok(images)
+}
+
 /// Latent values: one row, or several.
 fn latent_rows(latents: &Bound<'_, PyAny>) -> PyResult<Array2<f32>> {
     let numpy = latents.py().import("numpy")?;
@@ -378,7 +457,7 @@ fn latent_rows(latents: &Bound<'_, PyAny>) -> PyResult<Array2<f32>> {
         let found = format!("dtype {}", array.getattr("dtype")?);
         return Err(wrong_type("latents", found, "float32 or float64"));
     }
-    let array = array.call_method1("astype", ("float32",))?;
+    let array = numpy.call_method1("asarray", (array, "float32"))?;
     let array = array.cast::<PyArrayDyn<f32>>().map_err(PyErr::from)?.readonly();
     let view = array.as_array();
     let found = || format!("shape {:?}", view.shape());

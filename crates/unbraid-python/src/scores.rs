@@ -2,6 +2,7 @@
 
 use crate::errors::{Raise, wrong_type, wrong_value};
 use crate::factors::{Factors, doubles, integers};
+use crate::numbers::{self, check_memory, optional};
 use crate::sampler::{PythonSampler, draw};
 use crate::values::{from_json, to_json_object};
 use crate::work::{self, Failure, Stop, Stoppable};
@@ -58,9 +59,40 @@ impl Points {
     }
 }
 
-/// Computes disentanglement scores of codes.
+/// Computes disentanglement scores of codes; returns `Scores`, a mapping from the keys of scores to numbers.
 ///
-/// Returns `Scores`, a mapping from the keys of scores to numbers.
+/// Numbers are those of `unbraid evaluate --codes`, to the bit. Ctrl-C raises `KeyboardInterrupt` within a second.
+///
+/// Parameters
+/// ----------
+/// codes : array, optional
+///     The codes, [points, units]; drawn from `sampler` if they are left out.
+/// factors : array, optional
+///     Class numbers or real numbers, [points, factors]. Without them, scores that need none are computed.
+/// codes_test, factors_test : array, optional
+///     The points that learners are tested on; by default the last third of `codes`.
+/// log_variance : array, optional
+///     Logarithms of the posterior variances of the codes, which are then means.
+/// clusters, clusters_test : array, optional
+///     The most likely class of each categorical unit.
+/// factor_names, factor_kinds : list of str, optional
+///     The names of the factors, and their kinds: categorical, ordered or angle.
+/// sampler : callable, optional
+///     A function from factor vectors [n, factors] to codes [n, units], from which the interventional scores draw.
+/// factor_sizes : list of int, optional
+///     The number of values of each factor, for `sampler`.
+/// samples : int
+///     The number of training points that are drawn from `sampler` if there are no codes; half as many are for testing.
+/// metrics : list of str, optional
+///     The scores, by name; by default all that apply.
+/// options : dict, optional
+///     Options of metrics: `{"sap": {"predictor": "threshold"}}`.
+/// seed : int
+///     The seed of everything that is drawn.
+/// chance : bool
+///     Whether to compute each score on shuffled factors as well: its level by chance.
+/// bootstrap : int
+///     How often to resample the points for an interval of each score; 0 for none.
 #[pyfunction]
 #[pyo3(signature = (
     codes=None, factors=None, *, codes_test=None, factors_test=None, log_variance=None, clusters=None,
@@ -80,13 +112,13 @@ pub(crate) fn evaluate<'py>(
     factor_names: Option<Vec<String>>,
     factor_kinds: Option<Vec<String>>,
     sampler: Option<&Bound<'py, PyAny>>,
-    factor_sizes: Option<Vec<usize>>,
-    samples: usize,
+    #[pyo3(from_py_with = optional::factor_sizes)] factor_sizes: Option<Vec<usize>>,
+    #[pyo3(from_py_with = numbers::samples)] samples: usize,
     metrics: Option<Vec<String>>,
     options: Option<&Bound<'py, PyDict>>,
-    seed: u64,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
     chance: bool,
-    bootstrap: usize,
+    #[pyo3(from_py_with = numbers::bootstrap)] bootstrap: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let configured = configured(options)?;
     let names = metrics.unwrap_or_default();
@@ -97,7 +129,10 @@ pub(crate) fn evaluate<'py>(
         return Err(wrong_value("bootstrap", bootstrap, format!("0, or {FEWEST_RESAMPLES} or more")));
     }
     let sampler = match (sampler, factor_sizes) {
-        (Some(sampler), Some(sizes)) => Some(PythonSampler::new(sampler, sizes)?),
+        (Some(sampler), Some(sizes)) => {
+            check_memory("samples", samples, 16 * sizes.len(), "factor vectors")?;
+            Some(PythonSampler::new(sampler, sizes)?)
+        }
         (None, None) => None,
         (Some(_), None) => {
             return Err(wrong_type("factor_sizes", "None", "the number of values of each factor"));
@@ -143,7 +178,7 @@ pub(crate) fn evaluate<'py>(
         None if sampler.is_some() => None,
         None => return Err(wrong_type("codes", "None", "an array of codes, or sampler=")),
     };
-    let report = work::run(py, |stop: &Stop| -> Result<Report, Failure> {
+    let report = work::run_detached(py, move |stop: &Stop| -> Result<Report, Failure> {
         let sampler = sampler.map(|sampler| sampler.with(stop));
         let points = match (given, &sampler) {
             (Some(points), _) => points,

@@ -1,6 +1,7 @@
 //! Studies (hyper-parameter sweeps).
 
 use crate::errors::{Raise, wrong_value};
+use crate::numbers::optional;
 use crate::progress;
 use crate::values::from_json;
 use crate::work::{self, Failure, Stop};
@@ -15,6 +16,11 @@ use unbraid_study::{
 };
 
 /// A study (a hyper-parameter sweep): a directory with a `study.toml`.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     The directory, or its `study.toml`.
 #[pyclass(frozen, module = "unbraid", name = "Study")]
 pub(crate) struct PyStudy {
     study: StudyDirectory,
@@ -58,7 +64,7 @@ impl PyStudy {
     #[pyo3(signature = (*, jobs=None, retry_failed=false, progress=None))]
     fn run<'py>(
         slf: Bound<'py, Self>,
-        jobs: Option<usize>,
+        #[pyo3(from_py_with = optional::jobs)] jobs: Option<usize>,
         retry_failed: bool,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {

@@ -4,6 +4,7 @@ use crate::datasets::PyDataset;
 use crate::errors::{Raise, wrong_type, wrong_value};
 use crate::factors::{Factors, table};
 use crate::images::{self, ImageArray, Images};
+use crate::numbers::optional;
 use crate::progress::{self, Reporter};
 use crate::run::PyRun;
 use crate::values::{to_json, to_toml, type_name};
@@ -54,6 +55,39 @@ impl<'py> Data<'py> {
 }
 
 /// Trains a model, scores it and draws its page; returns the trained `Run`.
+///
+/// Ctrl-C saves a checkpoint and raises `KeyboardInterrupt`; with `resume=True` training goes on from there.
+///
+/// Parameters
+/// ----------
+/// data : str, path, Dataset or array
+///     The name of a data set, the path of a file or folder, a loaded data set, or images: uint8, or float32 from 0 to 1.
+/// factors : array, optional
+///     The factors of an array of images, [images, factors], by which the run is then scored.
+/// factor_names, factor_kinds : list of str, optional
+///     Their names and kinds: categorical, ordered or angle.
+/// layout : str, optional
+///     The axes of an array, where they are ambiguous: NHWC, NCHW or NHW.
+/// out : path, optional
+///     The run directory; by default a new one in `runs`.
+/// objective : str, optional
+///     The method, one of `unbraid objectives`.
+/// n_units, steps, epochs, batch_size, seed : int, optional
+///     Continuous latent units, training steps or passes over the data, images of a step, the seed.
+/// preset, config : str and path, optional
+///     A preset by its name, and a configuration file.
+/// set : dict, optional
+///     Any keys of the configuration: `{"model.architecture": "conv"}`.
+/// resume, overwrite : bool
+///     Whether to go on with the run in `out`, or to replace it.
+/// evaluate, report : bool
+///     Whether to score the run and to draw its page at the end.
+/// device : str
+///     Where to compute.
+/// progress : bool or callable
+///     Whether to show progress, or a function of `(stage, done, total, values)`, called a few times a second.
+/// **options
+///     Options of the objective: `beta=6`.
 #[pyfunction]
 #[pyo3(signature = (
     data=None, *, factors=None, factor_names=None, factor_kinds=None, layout=None, out=None, objective=None,
@@ -70,11 +104,11 @@ pub(crate) fn train<'py>(
     layout: Option<&str>,
     out: Option<PathBuf>,
     objective: Option<&str>,
-    n_units: Option<u64>,
-    steps: Option<u64>,
-    epochs: Option<u64>,
-    batch_size: Option<u64>,
-    seed: Option<u64>,
+    #[pyo3(from_py_with = optional::n_units)] n_units: Option<u64>,
+    #[pyo3(from_py_with = optional::steps)] steps: Option<u64>,
+    #[pyo3(from_py_with = optional::epochs)] epochs: Option<u64>,
+    #[pyo3(from_py_with = optional::batch_size)] batch_size: Option<u64>,
+    #[pyo3(from_py_with = optional::seed)] seed: Option<u64>,
     preset: Option<String>,
     config: Option<PathBuf>,
     set: Option<&Bound<'py, PyDict>>,
@@ -148,7 +182,7 @@ pub(crate) fn train<'py>(
     let shown =
         progress::function(progress.unwrap_or(&pyo3::types::PyBool::new(py, true).to_owned().into_any()))?;
     let borrowed = match &data {
-        Data::Array(array) => Some(array.images("data")?.with_factors(table)),
+        Data::Array(array) => Some(array.images(py, "data")?.with_factors(table)),
         Data::Spec(_) | Data::Loaded(..) => None,
     };
     let loaded = match &data {

@@ -8,15 +8,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use unbraid::data::progress::Progress;
 use unbraid::run::{Signal, StopSignal};
 use unbraid_study::{StopRequest, StopRequests};
 
 use crate::errors::wrong_value;
+use crate::numbers;
 
 /// How often Python is asked whether Ctrl-C was pressed.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How long work that can be left alone has to end after a request to stop.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// More threads than any machine has: a slip of the finger.
 const MOST_THREADS: usize = 1024;
@@ -57,7 +61,7 @@ fn pool() -> PyResult<Arc<Pool>> {
 
 /// Sets the number of threads that unbraid computes on. No result depends on it.
 #[pyfunction]
-pub(crate) fn set_num_threads(threads: usize) -> PyResult<()> {
+pub(crate) fn set_num_threads(#[pyo3(from_py_with = numbers::threads)] threads: usize) -> PyResult<()> {
     if !(1..=MOST_THREADS).contains(&threads) {
         return Err(wrong_value("threads", threads, format!("1 to {MOST_THREADS}")));
     }
@@ -104,8 +108,8 @@ impl Stop {
         }
     }
 
-    fn into_exception(self) -> Option<PyErr> {
-        self.exception.into_inner().unwrap_or_else(PoisonError::into_inner)
+    fn take_exception(&self) -> Option<PyErr> {
+        self.exception.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -162,21 +166,69 @@ pub(crate) fn run<T: Send, E: Into<Failure> + Send>(
                     // Whoever waits for it is below.
                     let _ = sender.send(ended);
                 });
-                loop {
-                    match receiver.recv_timeout(TICK) {
-                        Ok(ended) => break Some(ended),
-                        Err(RecvTimeoutError::Disconnected) => break None,
-                        Err(RecvTimeoutError::Timeout) => {
-                            if let Err(exception) = check_signals() {
-                                stop.request(exception);
-                            }
-                        }
-                    }
-                }
+                wait(&receiver, stop, None)
             })
         })
     };
-    let exception = stop.into_exception();
+    result(ended, stop.take_exception())
+}
+
+/// As [`run`], for work that owns all it needs and may take long to notice a request to stop. It gets a moment; then the
+/// exception is raised while the work goes on to where it notices, and what it has computed is dropped.
+pub(crate) fn run_detached<T: Send + 'static, E: Into<Failure> + Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop) -> Result<T, E> + Send + 'static,
+) -> PyResult<T> {
+    let pool = pool()?;
+    let stop = Arc::new(Stop::default());
+    let ended = py.detach(|| {
+        if pool.threads.current_thread_index().is_some() {
+            return Some(catch_unwind(AssertUnwindSafe(|| work(&stop))));
+        }
+        let (sender, receiver) = mpsc::channel();
+        let own = Arc::clone(&stop);
+        pool.threads.spawn(move || {
+            let ended = catch_unwind(AssertUnwindSafe(|| work(&own)));
+            // Perhaps nobody waits for it any more.
+            let _ = sender.send(ended);
+        });
+        wait(&receiver, &stop, Some(PATIENCE))
+    });
+    result(ended, stop.take_exception())
+}
+
+/// How some work ended: with a result, or with a panic.
+type Ended<T, E> = std::thread::Result<Result<T, E>>;
+
+/// Waits for the end of some work, and watches for Ctrl-C. `None` if it ended without a word, or did not end within
+/// `patience` after a request to stop.
+fn wait<T, E>(
+    receiver: &mpsc::Receiver<Ended<T, E>>,
+    stop: &Stop,
+    patience: Option<Duration>,
+) -> Option<Ended<T, E>> {
+    let mut requested: Option<Instant> = None;
+    loop {
+        match receiver.recv_timeout(TICK) {
+            Ok(ended) => return Some(ended),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(exception) = check_signals() {
+                    stop.request(exception);
+                }
+            }
+        }
+        if stop.is_requested() {
+            let since = requested.get_or_insert_with(Instant::now);
+            if patience.is_some_and(|patience| since.elapsed() >= patience) {
+                return None;
+            }
+        }
+    }
+}
+
+/// What some work gives to Python: its value, or an exception, that of a request to stop before all others.
+fn result<T, E: Into<Failure>>(ended: Option<Ended<T, E>>, exception: Option<PyErr>) -> PyResult<T> {
     match ended {
         Some(Ok(Ok(value))) => exception.map_or(Ok(value), Err),
         Some(Ok(Err(failure))) => Err(exception.unwrap_or_else(|| failure.into().0)),
@@ -184,7 +236,7 @@ pub(crate) fn run<T: Send, E: Into<Failure> + Send>(
             Err(exception.unwrap_or_else(|| PyKeyboardInterrupt::new_err("interrupted")))
         }
         Some(Err(payload)) => Err(exception.unwrap_or_else(|| of_panic(payload.as_ref()))),
-        None => Err(PyRuntimeError::new_err("a thread ended without a result")),
+        None => Err(exception.unwrap_or_else(|| PyRuntimeError::new_err("a thread ended without a result"))),
     }
 }
 

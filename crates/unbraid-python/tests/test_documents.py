@@ -1,7 +1,7 @@
 """The code of docs/python.md, the notebook, and what is generated."""
 
 import ast
-import re
+import importlib.util
 import subprocess
 import sys
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
+from pages import blocks, sections
 
 #: What the page does at leisure and a test cannot wait for. Everything else is run to the letter.
 SMALLER = [
@@ -22,15 +23,19 @@ SMALLER = [
 
 
 def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
-    text = (ROOT / "docs/python.md").read_text()
+    parts = sections()
+    if importlib.util.find_spec("torch") is None:
+        # test_pytorch.py runs it by another interpreter, if one has PyTorch.
+        del parts["PyTorch"]
+    text = "".join(parts.values())
     for old, new in SMALLER:
         assert old in text, old
         text = text.replace(old, new)
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) > 8
+    code = blocks(text)
+    assert len(code) > 8
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}
-    for block in blocks:
+    for block in code:
         exec(compile(block, "docs/python.md", "exec"), names)
     assert isinstance(names["table"]["mig"], np.ndarray)
 
@@ -73,11 +78,52 @@ def test_stubs_have_every_name():
             assert parameters(functions[name]) == found(value), name
 
 
+def test_stubs_are_those_of_the_package():
+    """Names, parameters, defaults and kinds of the whole package, by mypy's comparison."""
+    pytest.importorskip("mypy")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "unbraid", "--ignore-missing-stub", "--concise"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def public(module):
+    """Everything public of a module, with the methods of its classes."""
+    import inspect
+
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isroutine(value):
+            yield f"{module.__name__}.{name}", value
+        if inspect.isclass(value):
+            for member, attribute in vars(value).items():
+                if not member.startswith("_"):
+                    yield f"{module.__name__}.{name}.{member}", attribute
+
+
+def test_everything_public_has_a_docstring():
+    import inspect
+
+    import unbraid
+
+    for name, value in [*public(unbraid), *public(unbraid.datasets)]:
+        if inspect.isroutine(value) or inspect.isclass(value) or inspect.isdatadescriptor(value):
+            assert value.__doc__ and value.__doc__[0].isupper(), name
+    # Those with many parameters say what each of them is.
+    for function in (unbraid.train, unbraid.evaluate, unbraid.Run, unbraid.datasets.load, unbraid.Study):
+        for parameter in inspect.signature(function).parameters:
+            assert parameter in function.__doc__.split("Parameters\n", 1)[1], (function, parameter)
+
+
 def test_the_notebook_runs(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     notebook = nbformat.read(ROOT / "examples/first_steps.ipynb", as_version=4)
+    # As it is read on a page that does not run it: with outputs, and without errors among them.
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(output.output_type != "error" for cell in code for output in cell.outputs)
+    assert sum(bool(cell.outputs) for cell in code) >= len(code) - 1
     for cell in notebook.cells:
         cell.source = cell.source.replace("steps=300", "steps=20")
     nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -67,7 +67,7 @@ WRONG = {
         evaluate(sampler=lambda factors: factors), TypeError, "factor_sizes: found None, expected the number of values",
     ),
     "a sampler that is none": (evaluate(sampler=3, factor_sizes=[2]), TypeError, "sampler: found int, expected a function"),
-    "a seed below zero": (evaluate(CODES, FACTORS, seed=-1), OverflowError, "negative"),
+    "a seed below zero": (evaluate(CODES, FACTORS, seed=-1), ValueError, "seed: found -1, expected a whole number, 0 or more"),
     "images of another type": (
         train(IMAGES.astype(np.float64)), TypeError, "data: found dtype float64, expected uint8, or float32 from 0 to 1",
     ),

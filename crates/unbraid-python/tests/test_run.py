@@ -97,11 +97,6 @@ def test_names_of_units_stand_for_their_numbers(tmp_path, images):
     assert np.array_equal(run.edit(images[0], {"azimuth": 1}), run.edit(images[0], {3: 1.0}))
 
 
-def test_a_notebook_shows_the_page(trained):
-    html = trained._repr_html_()
-    assert html.startswith("<iframe") and "&lt;html" in html.lower()
-
-
 def test_weights_have_the_names_of_pytorch(trained):
     state = trained.state_dict()
     assert state["encoder.conv1.weight"].shape == (4, 1, 4, 4)
@@ -139,3 +134,25 @@ def test_categorical_units_have_probabilities(tmp_path, images):
     assert latents.shape == (20, 5) and (latents[:, 2:].sum(axis=1) == 1).all()
     assert run.traverse(unit="category.0").shape == (3, 64, 64, 1)
     assert run.edit(images[0], {"category.0": 1, 0: 2.5}).shape == (1, 64, 64, 1)
+
+
+def test_a_table_is_encoded_and_decoded_in_its_own_units(tmp_path, command):
+    generator = np.random.default_rng(0)
+    rows = generator.normal([2000.0, -3.0, 0.5], [10.0, 1.0, 0.01], size=(120, 3))
+    np.savetxt(tmp_path / "table.csv", rows, delimiter=",", header="year,charge,share", comments="")
+    run = unbraid.train(
+        tmp_path / "table.csv", out=tmp_path / "a", steps=5, batch_size=8, evaluate=False, report=False, progress=False
+    )
+    mean, _ = run.encode(rows)
+    command("encode", tmp_path / "a", "--data", tmp_path / "table.csv", "-o", tmp_path / "codes.npz", "--quiet")
+    codes = np.load(tmp_path / "codes.npz")
+    # The file has the same numbers: 18 digits are more than a double has.
+    assert any(codes[name].shape == mean.shape and np.array_equal(codes[name], mean) for name in codes.files)
+    alone, _ = run.encode(rows[3])
+    assert np.array_equal(alone[0], mean[3])
+    decoded = run.decode(mean)
+    assert decoded.shape == rows.shape and decoded.dtype == np.float64
+    # Five steps have learned next to nothing, but not where the columns are.
+    assert abs(decoded.mean(axis=0) - rows.mean(axis=0)).max() < 30
+    with pytest.raises(ValueError, match=r"images: found shape \[120, 2\], expected \(n, 3\), the columns of the run"):
+        run.encode(rows[:, :2])

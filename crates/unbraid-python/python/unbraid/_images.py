@@ -1,6 +1,14 @@
 """The images of a data set, read when they are asked for."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    from ._native import Dataset
 
 
 class Images:
@@ -9,15 +17,15 @@ class Images:
     dtype = np.dtype(np.float32)
     ndim = 4
 
-    def __init__(self, data):
+    def __init__(self, data: Dataset) -> None:
         self._data = data
-        self.shape = (len(data), *data.image_shape)
+        self.shape: tuple[int, int, int, int] = (len(data), *data.image_shape)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._data)
 
-    def __getitem__(self, index):
-        rest = ()
+    def __getitem__(self, index: Any) -> NDArray[np.float32]:
+        rest: list[Any] = []
         if isinstance(index, tuple):
             index, *rest = index
         chosen = np.arange(len(self))[index]
@@ -29,10 +37,10 @@ class Images:
             return images
         return images[(slice(None), *rest)] if np.ndim(chosen) else images[tuple(rest)]
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("copy: found False, expected None or True: the images are not an array in memory")
         return np.asarray(self[:], dtype=dtype)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<images of {self._data.name}: {' x '.join(map(str, self.shape))}>"

@@ -1,9 +1,15 @@
 """A variational autoencoder as an estimator of scikit-learn, which must be installed."""
 
+from __future__ import annotations
+
 import tempfile
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -50,18 +56,18 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        objective="beta-vae",
+        objective: str = "beta-vae",
         *,
-        beta=4.0,
-        n_units=10,
-        image_shape=None,
-        steps=2000,
-        batch_size=64,
-        settings=None,
-        random_state=0,
-        out=None,
-        progress=False,
-    ):
+        beta: float | None = 4.0,
+        n_units: int = 10,
+        image_shape: tuple[int, int, int] | None = None,
+        steps: int = 2000,
+        batch_size: int = 64,
+        settings: dict[str, Any] | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        out: str | PathLike[str] | None = None,
+        progress: bool | Callable[[str, int, int, dict[str, float]], object] = False,
+    ) -> None:
         self.objective = objective
         self.beta = beta
         self.n_units = n_units
@@ -73,7 +79,7 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.out = out
         self.progress = progress
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: Any = None) -> VAE:
         """Trains on X; y is ignored."""
         X = self._checked(X, is_fit=True)
         images = self._images(X)
@@ -108,13 +114,13 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = self.n_units
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:
         """The means of the posteriors, [n, n_units]."""
         check_is_fitted(self, "run_")
         mean, _ = self.run_.encode(self._images(self._checked(X, is_fit=False)), layout="NHWC")
         return mean
 
-    def inverse_transform(self, Z):
+    def inverse_transform(self, Z: ArrayLike) -> NDArray[Any]:
         """Images or rows decoded from latent values [n, n_units]."""
         check_is_fitted(self, "run_")
         images = self.run_.decode(check_array(Z, dtype=np.float32))

@@ -285,11 +285,12 @@ pub fn score(
     options: &Options<'_>,
     progress: &dyn Progress,
 ) -> unbraid_metrics::Result<Report> {
+    let mut current = None;
+    // Also called while a metric goes on, so that whoever watches can stop it.
     let report = registry.run_with_progress(names, codes, options, |_, position, count| {
-        if position == 0 {
-            progress.start("scoring", count as u64);
-        } else {
-            progress.advance(1);
+        match current.replace(position) {
+            None => progress.start("scoring", count as u64),
+            Some(last) => progress.advance((position - last) as u64),
         }
     });
     progress.finish();

@@ -1,0 +1,110 @@
+"""Ctrl-C: it raises `KeyboardInterrupt` within a second, wherever it comes."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import unbraid
+from conftest import SMALL
+
+#: A second, and some more for a machine that is busy with other tests.
+SOON = 4
+
+
+def seconds_to_stop(work, after=0.5):
+    """Presses Ctrl-C some time after the work has begun; gives the seconds until it ended with `KeyboardInterrupt`."""
+    pressed = []
+
+    def press():
+        time.sleep(after)
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        return time.monotonic() - pressed[0]
+    finally:
+        thread.join()
+
+
+def test_training_stops_and_is_saved(tmp_path):
+    def work():
+        unbraid.train(SMALL, out=tmp_path / "a", steps=1_000_000, evaluate=False, report=False, progress=False)
+
+    assert seconds_to_stop(work, after=2) < SOON
+    # Written at the end, not every so many steps.
+    assert (tmp_path / "a/checkpoints/last.safetensors").is_file()
+    assert unbraid.Run(tmp_path / "a").step > 0
+
+
+def test_scores_stop(points):
+    codes, factors = (np.tile(array, (20, 1)) for array in points)
+    assert seconds_to_stop(lambda: unbraid.evaluate(codes, factors, metrics=["sap"], bootstrap=1_000)) < SOON
+    # The next call does not wait for what was left behind.
+    start = time.monotonic()
+    unbraid.evaluate(*points, metrics=["mig"], chance=False)
+    assert time.monotonic() - start < 60
+
+
+def test_a_sampler_stops():
+    calls = []
+
+    def sampler(factors):
+        calls.append(len(factors))
+        time.sleep(0.05)
+        return factors.astype(float)
+
+    assert seconds_to_stop(lambda: unbraid.evaluate(sampler=sampler, factor_sizes=[3, 4], metrics=["factor_vae_score"])) < SOON
+    seen = len(calls)
+    time.sleep(0.5)
+    # It is not called any more.
+    assert len(calls) <= seen + 1
+
+
+def test_encoding_and_decoding_stop(trained):
+    images = np.zeros((60_000, 64, 64, 1), dtype=np.uint8)
+    assert seconds_to_stop(lambda: trained.encode(images), after=0.3) < SOON
+    assert seconds_to_stop(lambda: trained.sample(60_000), after=0.3) < SOON
+
+
+def test_a_notebook_is_interrupted(tmp_path):
+    """By its kernel, as the stop button does; progress shows below the cell."""
+    jupyter_client = pytest.importorskip("jupyter_client")
+    pytest.importorskip("ipykernel")
+    manager = jupyter_client.KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(tmp_path))
+    client = manager.client()
+    try:
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        code = f"import unbraid\nunbraid.train({SMALL!r}, out='a', steps=1_000_000, evaluate=False, report=False)"
+        request = client.execute(code)
+        shown, pressed, deadline = "", None, time.monotonic() + 120
+        while True:
+            message = client.get_iopub_msg(timeout=max(deadline - time.monotonic(), 0.1))
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "stream":
+                assert content["name"] == "stdout"
+                shown += content["text"]
+                if pressed is None and "loss" in shown:
+                    pressed = time.monotonic()
+                    manager.interrupt_kernel()
+            if kind == "error":
+                assert content["ename"] == "KeyboardInterrupt", content
+                assert time.monotonic() - pressed < SOON
+                break
+            assert kind != "execute_result", "it was not interrupted"
+        assert "training" in shown and "/1000000" in shown
+        assert (tmp_path / "a/checkpoints/last.safetensors").is_file()
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
