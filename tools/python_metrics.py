@@ -40,7 +40,7 @@ them. Without `codes_test`, the first two thirds of the points are for training.
 Written by tools/python_metrics.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack
 
 from numpy.typing import NDArray
@@ -80,11 +80,15 @@ def _run(
     codes: NDArray[Any] | None,
     factors: NDArray[Any] | None,
     options: dict[str, Any],
-    points: Points,
+    points: Mapping[str, object],
 ) -> Scores:
     given = {key: value for key, value in options.items() if value is not None}
-    return evaluate(codes, factors, metrics=[name], options={name: given}, **{"chance": False, **points})
+    keywords: dict[str, Any] = {"chance": False, **points}
+    return evaluate(codes, factors, metrics=[name], options={name: given}, **keywords)
 '''
+
+#: What every metric takes.
+KEYWORDS = set(re.findall(r"^    (\w+): ", HEAD.split("class Points")[1].split("def _run")[0], flags=re.MULTILINE))
 
 
 def doc_comment(name):
@@ -164,9 +168,11 @@ def function(description):
     if not description["interventional"]:
         head = "codes: NDArray[Any], factors: NDArray[Any]" + (" | None = None" if unlabelled else "")
     star = "*, " if parameters else ""
-    signature = f"def {name}({head}, {star}{''.join(p + ', ' for p in parameters)}**points: Unpack[Points]) -> Scores:"
+    # An option may have the name of a keyword argument that it then hides, which types cannot say.
+    rest = "**points: Any" if KEYWORDS & set(options) else "**points: Unpack[Points]"
+    signature = f"def {name}({head}, {star}{''.join(p + ', ' for p in parameters)}{rest}) -> Scores:"
     if len(signature) > 110:
-        lines = [head, *(["*"] if parameters else []), *parameters, "**points: Unpack[Points]"]
+        lines = [head, *(["*"] if parameters else []), *parameters, rest]
         body = "".join(f"    {line},\n" for line in lines)
         signature = f"def {name}(\n{body}) -> Scores:"
     text = doc_comment(name)
@@ -179,7 +185,7 @@ def function(description):
         text += " Draws from `sampler` if there is one, else from the rows of the codes."
     if explained:
         text += "\n\nOptions:\n" + "\n".join(f"* {line}" for line in explained)
-    wrapped = "\n".join(wrap(line) for line in text.splitlines())
+    wrapped = "\n".join(wrap(line) for line in joined(text.splitlines()))
     raw = "r" if "\\" in wrapped else ""
     docstring = textwrap.indent(f'{raw}"""{wrapped}\n"""', "    ", lambda line: line.strip())
     call = f'    return _run("{name}", codes, factors, {{{", ".join(passed)}}}, points)'
@@ -189,8 +195,20 @@ def function(description):
     return f"{signature}\n{docstring}\n{call}\n"
 
 
+def joined(lines):
+    """Paragraphs and entries of lists as a line each; formulas, which are indented, as they are."""
+    result = []
+    for line in lines:
+        begins = not line or line.startswith(("* ", "    ")) or line == "Options:"
+        if begins or not result or not result[-1] or result[-1].startswith("    "):
+            result.append(line)
+        else:
+            result[-1] += " " + line.strip()
+    return result
+
+
 def wrap(line):
-    if len(line) <= 116:
+    if len(line) <= 116 or line.startswith("    "):
         return line
     indent = "  " if line.startswith("* ") else re.match(r" *", line).group()
     return textwrap.fill(line, 116, subsequent_indent=indent)

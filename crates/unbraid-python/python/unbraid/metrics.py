@@ -7,7 +7,7 @@ them. Without `codes_test`, the first two thirds of the points are for training.
 Written by tools/python_metrics.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack
 
 from numpy.typing import NDArray
@@ -47,10 +47,11 @@ def _run(
     codes: NDArray[Any] | None,
     factors: NDArray[Any] | None,
     options: dict[str, Any],
-    points: Points,
+    points: Mapping[str, object],
 ) -> Scores:
     given = {key: value for key, value in options.items() if value is not None}
-    return evaluate(codes, factors, metrics=[name], options={name: given}, **{"chance": False, **points})
+    keywords: dict[str, Any] = {"chance": False, **points}
+    return evaluate(codes, factors, metrics=[name], options={name: given}, **keywords)
 
 
 def beta_vae_score(
@@ -121,8 +122,7 @@ def factor_vae_score(
 ) -> Scores:
     """FactorVAE score (also Z-min-variance): does the unit with the smallest variance identify the factor that was fixed?
 
-        vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global
-        Var(z_d)
+        vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
         score:  accuracy, on fresh votes, of "d stands for the factor that d was cast for most often"
 
     Variances have n - 1 in the denominator. Units whose global standard deviation is below the threshold, or 0, do not
@@ -167,10 +167,8 @@ def mig(
     * Range: 0 to 1, higher is better. With a single unit the second largest is 0. Factors with one value are left out.
     * Estimator: plug-in mutual information of binned units. Few points per bin bias it upwards in all units alike.
     * Reference: Chen et al. 2018, Isolating sources of disentanglement; binned as in Locatello et al. 2019.
-    * See also: `mig_full_data` and `rmig`, which use posteriors instead of bins;
-      `mig_sup`, the gap between factors; `jemmig`, `aam` and
-      `dcimig`, which read the same mutual information differently; `sap`, the same gap in
-      accuracy.
+    * See also: `mig_full_data` and `rmig`, which use posteriors instead of bins; `mig_sup`, the gap between factors;
+      `jemmig`, `aam` and `dcimig`, which read the same mutual information differently; `sap`, the same gap in accuracy.
 
     Gives `mig`.
 
@@ -186,7 +184,7 @@ def mig_full_data(
     codes: NDArray[Any], factors: NDArray[Any],
     *,
     samples: int = 10000,
-    **points: Unpack[Points],
+    **points: Any,
 ) -> Scores:
     """MIG without bins, from entropies of the aggregate posterior q(z) = mean over all points of q(z | x).
 
@@ -218,15 +216,12 @@ def rmig(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 100, **point
         RMIG       = mean over factors k of (I(z_a; v_k) - I(z_b; v_k)) / H(v_k)
 
     Bins lie between the smallest mean - 4 sigma and the largest mean + 4 sigma of a unit; the outer ones are open. A
-    unit
-    that the model does not use has the same distribution for every point and so no information at all, where binned
-    means
-    still show some.
+    unit that the model does not use has the same distribution for every point and so no information at all, where
+    binned means still show some.
 
     * Range: 0 to 1, higher is better. Factors with one value are left out.
     * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations; divided by
-      the
-      factor's entropy like MIG.
+      the factor's entropy like MIG.
     * See also: `mig`, which bins the means; `mig_full_data`, which has no bins.
 
     Gives `rmig`. Needs `log_variance`.
@@ -301,8 +296,7 @@ def aam(
     where a is the unit with the largest mutual information with factor k.
 
     * Range: 0 to 1, higher is better. A factor without mutual information with any unit scores 0. The plug-in estimate
-      is
-      biased upwards, so that many useless units lower the score on few points.
+      is biased upwards, so that many useless units lower the score on few points.
     * Reference: as computed by the disentangling-vae project, there from full-data entropies.
     * See also: `mig`, which compares with the second best unit only.
 
@@ -361,16 +355,14 @@ def sap(
         SAP = mean over factors k of (S_ak - S_bk)
 
     where S_ik is the accuracy of predicting factor k from unit i alone, and a and b are the best and second best unit.
-    By
-    default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
+    By default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
     classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
 
     * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out.
     * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
     * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
       as in Locatello et al. 2019.
-    * See also: `sap_continuous`, for factors that are numbers; `mig`, the same gap
-      in mutual information.
+    * See also: `sap_continuous`, for factors that are numbers; `mig`, the same gap in mutual information.
 
     Gives `sap`.
 
@@ -438,10 +430,9 @@ def sap_kumar(
         SAP  = mean over factors k of (S_ak - S_bk), a and b the best and second best unit
 
     The squared correlation is the R^2 of the line that predicts the factor from the unit with the least squared error.
-    Lines
-    and thresholds are fitted to the very points that they are judged on, the test points; the training points are not
-    used.
-    For a factor of c values there are up to c - 1 thresholds, whose intervals may stand for the values in any order.
+    Lines and thresholds are fitted to the very points that they are judged on, the test points; the training points are
+    not used. For a factor of c values there are up to c - 1 thresholds, whose intervals may stand for the values in any
+    order.
 
     * Kinds: the values of an angle count as numbers, too, since the paper has no other kind of regression: a unit that
       follows the angle all the way round loses at the break between the last value and the first.
@@ -449,8 +440,7 @@ def sap_kumar(
       balanced accuracy chance is not 0 but at least 1/c; the gap takes it away unless fewer than two units are active.
     * With grouping, R^2 is that of all active units of a group together, and accuracy that of its best one.
     * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, section 3.
-    * See also: `sap`, with support vector machines; `sap_continuous`, in which all
-      factors are numbers.
+    * See also: `sap`, with support vector machines; `sap_continuous`, in which all factors are numbers.
 
     Gives `sap_kumar`. Needs `factor_kinds`.
 
@@ -488,14 +478,12 @@ def dci(
     * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, with a single unit completeness is 1,
       if anything was learned at all; if nothing was, both are 0.
     * A factor of numbers that hardly ever repeat (`Labelled::is_number`) is predicted as a number, by boosted trees
-      with
-      squared error (also in place of a forest) or by the lasso. As its accuracy stands R^2, the share of its variance
-      that is explained, at least 0.
+      with squared error (also in place of a forest) or by the lasso. As its accuracy stands R^2, the share of its
+      variance that is explained, at least 0.
     * Factors with one value are left out of informativeness; their column of importances is 0. A value that occurs in
       the test points only counts as an error.
     * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
-    * See also: `modularity` and `mig_sup` for disentanglement,
-      `mig` and `sap` for completeness, and `downstream` for
+    * See also: `modularity` and `mig_sup` for disentanglement, `mig` and `sap` for completeness, and `downstream` for
       informativeness.
 
     Gives `dci_disentanglement`, `dci_completeness`, `dci_informativeness_train`, `dci_informativeness_test`.
@@ -542,13 +530,12 @@ def modularity(
         modularity = mean over units i of 1 - (sum_k m_ik^2 - max_k m_ik^2) / ((K - 1) max_k m_ik^2)
 
     with m the mutual information in nats and K the number of factors. A unit without any mutual information scores 0;
-    one
-    that is nearly constant has only the bias of the estimate, and contributes noise.
+    one that is nearly constant has only the bias of the estimate, and contributes noise.
 
     * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
     * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
-    * See also: `explicitness`, its companion in the same paper; `mig_sup` and the
-      disentanglement of `dci`, which ask the same.
+    * See also: `explicitness`, its companion in the same paper; `mig_sup` and the disentanglement of `dci`, which ask
+      the same.
 
     Gives `modularity`.
 
@@ -573,15 +560,14 @@ def explicitness(
         explicitness = mean over factors of mean over values v of AUC(p(v_k = v | z), [v_k = v])
 
     where p is a multinomial logistic regression on codes standardised with the mean and deviation of the training
-    points,
-    and AUC the area under the receiver operating characteristic, in which ties count half.
+    points, and AUC the area under the receiver operating characteristic, in which ties count half.
 
     * Range: 0.5 (chance) to 1, higher is better; not rescaled.
     * Constant units are left at 0. A value that is missing from the test points (or is the only one there) has no area
       and is left out of the mean; so is a factor with one value.
     * Reference: Ridgeway and Mozer 2018.
-    * See also: `modularity`, its companion in the same paper; the informativeness of
-      `dci`, with a learner that is not linear.
+    * See also: `modularity`, its companion in the same paper; the informativeness of `dci`, with a learner that is not
+      linear.
 
     Gives `explicitness`.
 
@@ -616,8 +602,7 @@ def irs(
     their order matters for factors with more values than bins.
 
     * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the
-      score
-      is 0.
+      score is 0.
     * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
     * See also: `factor_vae_score`, which also fixes factors.
 
@@ -636,12 +621,10 @@ def mcc(codes: NDArray[Any], factors: NDArray[Any], **points: Unpack[Points]) ->
         MCC = 1/K max over one-to-one matchings a of sum over factors k of |corr(z_a(k), v_k)|
 
     with K the number of factors that vary, and the matching found by the Hungarian method, for Pearson's correlation
-    and
-    Spearman's separately. Factors count as numbers.
+    and Spearman's separately. Factors count as numbers.
 
     * Range: 0 to 1, higher is better. With fewer units than factors, a factor without a unit counts 0. A constant unit
-      has
-      the correlation 0.
+      has the correlation 0.
     * Reference: Hyvärinen and Morioka 2016, Unsupervised feature extraction by time-contrastive learning; as commonly
       reported in work on identifiability (Khemakhem et al. 2020).
     * See also: `sap_continuous`, the gap between the two most correlated units.
@@ -664,9 +647,9 @@ def med(
         R_ik = I(z_i; v_k) / sum_i I(z_i; v_k)
         MED  = sum_i (sum_k R_ik / sum R) (1 - H_K(R_i. / sum_k R_ik))
 
-    This is the disentanglement of `dci` with mutual information in place of a learner's importances. Top-k MED
-    is for representations of many units: units are assigned to the factor that they share most with, and of each factor
-    only the k most disentangled units are kept before the sum.
+    This is the disentanglement of `dci` with mutual information in place of a learner's importances. Top-k MED is for
+    representations of many units: units are assigned to the factor that they share most with, and of each factor only
+    the k most disentangled units are kept before the sum.
 
     * Range: 0 to 1, higher is better. If no unit shares information with any factor it is 0.
     * Reference: Cao et al. 2022, An empirical study on disentanglement of negative-free contrastive learning.
@@ -702,21 +685,16 @@ def infomec(
         InfoE = 1/K sum_k (H(v_k) - H(v_k | z)) / H(v_k)
 
     In InfoE the entropies are those that a family of predictors can reach (Xu et al. 2020, A theory of usable
-    information):
-    the mean of -ln p(v_k | z) on the test points of a logistic regression fitted to the training points, and the same
-    of
-    the shares of the classes.
+    information): the mean of -ln p(v_k | z) on the test points of a logistic regression fitted to the training points,
+    and the same of the shares of the classes.
 
     * Range: InfoM and InfoC 0 to 1; InfoE at most 1, and below 0 if predictions are worse than the shares. Higher is
       better.
     * A unit (or factor) without any mutual information counts 0 in InfoM (or InfoC). A value that the training points
-      lack
-      is left out of InfoE.
+      lack is left out of InfoE.
     * Reference: Hsu et al. 2023, Disentanglement via latent quantization, section 5. Mutual information is estimated by
-      ten
-      nearest neighbours as in the authors' code. There InfoE is computed on the points that the regression was fitted
-      to,
-      without a penalty, with classes weighted to be balanced.
+      ten nearest neighbours as in the authors' code. There InfoE is computed on the points that the regression was
+      fitted to, without a penalty, with classes weighted to be balanced.
     * See also: `modularity`, `mig`, `explicitness`.
 
     Gives `infom`, `infoc`, `infoe`.
@@ -760,8 +738,8 @@ def dci_es(
 
     * Range: E from -1 to 1, higher is better; 0 if nothing is learned at all. S above 1 means fewer units than factors.
     * Reference: Eastwood et al. 2023, DCI-ES: An extended disentanglement framework with connections to
-      identifiability,
-      section 4. Their learners are random forests, perceptrons and random features; ours are the trees of `dci`.
+      identifiability, section 4. Their learners are random forests, perceptrons and random features; ours are the trees
+      of `dci`.
     * See also: `dci`; `explicitness`, which only asks a linear classifier.
 
     Gives `dci_explicitness`, `dci_size`.
@@ -777,16 +755,13 @@ def snc(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points:
     """SNC, single-neuron classification: how well does one unit alone tell the values of its factor apart?
 
     Factors are matched with units one to one, for the largest sum of mutual information. The values of a factor's unit
-    are
-    put into as many bins of equal size as the factor has values (on the training points), bins are matched with values
-    one
-    to one so that as many training points as possible are right, and the accuracy on the test points is averaged over
-    factors.
+    are put into as many bins of equal size as the factor has values (on the training points), bins are matched with
+    values one to one so that as many training points as possible are right, and the accuracy on the test points is
+    averaged over factors.
 
     * Range: 0 to 1, higher is better. A factor without a unit counts 0.
     * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the
-      authors'
-      public code (Lou1sM/snc_nk), except for the estimate of the mutual information.
+      authors' public code (Lou1sM/snc_nk), except for the estimate of the mutual information.
     * See also: `nk`, what is lost without that unit; `sap`, `mig`.
 
     Gives `snc`.
@@ -808,18 +783,15 @@ def nk(
 ) -> Scores:
     """NK, neuron knockout: how much worse is a factor predicted from all units but its own?
 
-    Factors are matched with units one to one, for the largest sum of mutual information, as for `snc`. NK is
-    the test accuracy of a classifier that sees all units minus that of one that does not see the unit of the factor,
-    averaged over factors. If a single unit knows all that the code knows of a factor, nothing but guessing is left
-    without
-    it.
+    Factors are matched with units one to one, for the largest sum of mutual information, as for `snc`. NK is the test
+    accuracy of a classifier that sees all units minus that of one that does not see the unit of the factor, averaged
+    over factors. If a single unit knows all that the code knows of a factor, nothing but guessing is left without it.
 
     * Range: -1 to 1, higher is better; 0 if other units know as much. A factor without a unit counts 0.
     * Without its unit a code of a single unit is empty: the most common value is predicted.
     * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the
-      authors'
-      public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours are the boosted trees of
-      `dci`, which are deterministic.
+      authors' public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours are the boosted
+      trees of `dci`, which are deterministic.
     * See also: `snc`, what the unit alone can tell.
 
     Gives `nk`.
@@ -848,13 +820,12 @@ def gaussian_total_correlation(
         TC = 1/2 (sum_i ln S_ii - ln det S),   S = covariance of the codes (n - 1 in the denominator)
 
     computed from the eigenvalues of the correlation matrix. They are kept above 2.2e-16, so that a duplicated unit
-    gives
-    about 18 nats where the formula says infinity.
+    gives about 18 nats where the formula says infinity.
 
     * Range: 0 and above, lower is better. Constant units share no information and are left out.
     * Reference: Watanabe 1960; as an unsupervised score, Locatello et al. 2019.
-    * See also: `gaussian_wasserstein_correlation`, which stays finite;
-      `mutual_info_score`, which also sees dependence that is not linear.
+    * See also: `gaussian_wasserstein_correlation`, which stays finite; `mutual_info_score`, which also sees dependence
+      that is not linear.
 
     Gives `gaussian_total_correlation`.
     """
@@ -889,8 +860,8 @@ def mutual_info_score(
 
         score = mean over i != j of I(z_i; z_j)
 
-    * Range: 0 to ln bins, lower is better. A single unit scores 0. The plug-in estimate has a bias of about
-      (bins - 1)^2 / 2n nats for independent units.
+    * Range: 0 to ln bins, lower is better. A single unit scores 0. The plug-in estimate has a bias of about (bins -
+      1)^2 / 2n nats for independent units.
     * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
     * See also: `gaussian_total_correlation`, of all units at once.
 
@@ -914,8 +885,7 @@ def hoyer(
 
     after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
     has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse. Mathieu et al.
-    print
-    the formula without that division, which their public code has; `normalize: false` leaves it out.
+    print the formula without that division, which their public code has; `normalize: false` leaves it out.
 
     * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
       unit scores 0.
@@ -972,8 +942,7 @@ def cluster_accuracy(
     """Cluster accuracy: how often does the label of a point's cluster, its most likely category, equal its own label?
 
     Labels are assigned to clusters on the training points and tested on the test points. A cluster that no training
-    point
-    fell into (or that one-to-one matching leaves over) is never right.
+    point fell into (or that one-to-one matching leaves over) is never right.
 
     * Shapes: clusters and labels [n] of training and test points; clusters are the most likely category of each point.
     * Range: 0 to 1, higher is better; with majority, at least the share of the most common label on the training
@@ -1009,8 +978,7 @@ def downstream(
     * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
       points are used.
     * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
-    * See also: the informativeness of `dci`, which is the accuracy with all labels;
-      `explicitness`.
+    * See also: the informativeness of `dci`, which is the accuracy with all labels; `explicitness`.
 
     Gives `downstream_accuracy`, `downstream_sample_efficiency`.
 
@@ -1051,8 +1019,7 @@ def downstream_logistic(
     * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
       points are used.
     * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
-    * See also: the informativeness of `dci`, which is the accuracy with all labels;
-      `explicitness`.
+    * See also: the informativeness of `dci`, which is the accuracy with all labels; `explicitness`.
 
     Gives `downstream_logistic_accuracy`, `downstream_logistic_sample_efficiency`.
 

@@ -86,11 +86,11 @@ class VAE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = check_random_state(seed).randint(2**31)
-        settings = {}
+        settings: dict[str, Any] = {}
         if self._is_rows:
             settings["model.architecture"] = {"name": "mlp", "encoder": [256, 256], "decoder": [256, 256]}
             settings["model.likelihood"] = {"name": "gaussian", "scale": 0.1}
-        options = {} if self.beta is None else {"beta": float(self.beta)}
+        options: dict[str, Any] = {} if self.beta is None else {"beta": float(self.beta)}
         directory = self.out
         if directory is None:
             self._directory = tempfile.TemporaryDirectory(prefix="unbraid-", ignore_cleanup_errors=True)
