@@ -289,7 +289,7 @@ fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> R
     Ok(())
 }
 
-/// Says which files are no images. A table of attributes that is in the folder is used, not skipped.
+/// Says which files are not images. A table of attributes that is in the folder is used, not skipped.
 fn report_foreign(request: &Request<'_>, listing: &Listing) -> Result<()> {
     let root = request.path()?;
     let table = if request.has_option("attributes") { request.text("attributes")? } else { None };
