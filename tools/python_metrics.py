@@ -69,7 +69,7 @@ class Points(TypedDict, total=False):
     factor_sizes: Sequence[int]
     samples: int
     seed: int
-    #: Whether to compute the score on shuffled factors as well: its level by chance.
+    #: Whether to compute the score on shuffled factors as well: its chance level.
     chance: bool
     #: How often to resample the points for an interval.
     bootstrap: int

@@ -29,7 +29,7 @@ pub(crate) enum TextFormat {
 }
 
 /// A text in which control characters are written out, as in `\u{1b}`, except for line breaks and tabs: names come from
-/// files, and a terminal must not take them for commands. Marks that turn the direction of writing count as well.
+/// files, and a terminal must not take them for commands. Marks that change the direction of writing count as well.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')

@@ -1,7 +1,7 @@
 //! What to try next on the command line. Errors of the library know nothing of it.
 
 use std::error::Error as StdError;
-use unbraid::data::DataError;
+use unbraid::data::{DataError, memory};
 use unbraid::{AfterTraining, Error};
 
 /// The hint for an error, if there is one.
@@ -9,8 +9,8 @@ pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<Error>() {
         return of_library(error);
     }
-    if let Some(DataError::TooLarge { .. }) = error.downcast_ref() {
-        return Some(ALLOW_LARGE.to_owned());
+    if let Some(DataError::TooLarge { limit, .. }) = error.downcast_ref() {
+        return Some(allow_large(*limit));
     }
     if let Some(error) = error.downcast_ref::<unbraid_study::Error>() {
         return of_study(error);
@@ -18,8 +18,15 @@ pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
     error.downcast_ref::<unbraid_report::Error>().and_then(of_report)
 }
 
-const ALLOW_LARGE: &str = "--allow-large lifts the limit, which is UNBRAID_MEMORY_LIMIT in bytes, or three quarters of the \
-                           machine's memory";
+/// How to lift a limit: that on memory, which can be set, or a fixed one, as that on the size of a picture.
+fn allow_large(limit: u64) -> String {
+    let origin = if limit == memory::limit() {
+        ", which is UNBRAID_MEMORY_LIMIT in bytes, or three quarters of the machine's memory"
+    } else {
+        ""
+    };
+    format!("--allow-large lifts the limit{origin}")
+}
 
 fn of_library(error: &Error) -> Option<String> {
     let hint = match error {
@@ -27,7 +34,7 @@ fn of_library(error: &Error) -> Option<String> {
         Error::UnknownUnit { names, run, .. } if names.is_empty() => {
             format!("unbraid name {} 3=azimuth gives unit 3 a name", run.display())
         }
-        Error::TooLarge { .. } | Error::Data(DataError::TooLarge { .. }) => ALLOW_LARGE.to_owned(),
+        Error::TooLarge { limit, .. } | Error::Data(DataError::TooLarge { limit, .. }) => allow_large(*limit),
         Error::LinkedDirectory { .. } => {
             "to keep it on another disk, move the whole run there and link to that".to_owned()
         }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Take more memory than three quarters of the machine's, if asked for
+    /// Lift the limits on memory: three quarters of the machine's, 256 MiB for a picture
     #[arg(long, global = true)]
     allow_large: bool,
 }
@@ -41,7 +41,7 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Compare runs: settings, scores, loss curves, traversals
     Compare(commands::compare::CompareArgs),
-    /// Say which of some runs, or of a study's, is the best, and why
+    /// Rank runs, or the runs of a study, and say by what
     Best(commands::best::BestArgs),
     /// Encode images to a table of codes
     Encode(commands::encode::EncodeArgs),
@@ -53,7 +53,7 @@ enum Command {
     Reconstruct(commands::reconstruct::ReconstructArgs),
     /// Traverse latent units: show what each one does
     Traverse(commands::traverse::TraverseArgs),
-    /// Show what a latent unit says of images, in its order
+    /// Show images in the order of a latent unit
     Infer(commands::infer::InferArgs),
     /// Give latent units names
     Name(commands::name::NameArgs),
@@ -67,7 +67,7 @@ enum Command {
     /// Describe every key of a configuration
     #[command(subcommand, arg_required_else_help = true)]
     Config(commands::config::ConfigCommand),
-    /// Say how large the cache of decoded images is, or empty it
+    /// Show the size of the cache of decoded images, or empty it
     #[command(subcommand, arg_required_else_help = true)]
     Cache(commands::cache::CacheCommand),
     /// Run and analyse hyper-parameter sweeps, here or on a cluster

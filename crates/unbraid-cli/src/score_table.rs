@@ -20,7 +20,7 @@ const FIRST: [&str; 9] = [
 /// How many numbers are shown after training.
 const FEW: usize = 5;
 
-/// A table: each number beside its level by chance and which way is good; with `explain`, also what it says.
+/// A table: each number beside its chance level and its direction; with `explain`, also its meaning.
 pub(crate) fn as_text(report: &Report, explain: bool) -> String {
     let mut text = Table::new(report, |_| true).text(explain);
     text.push_str("\n↑ higher is better, ↓ lower is better");

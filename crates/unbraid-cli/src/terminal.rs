@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use unbraid::data::progress::Progress;
 use unbraid::metrics::Report;
+use unbraid::run::RunPaths;
 use unbraid::train::Row;
 use unbraid::{Encoding, Observer, TrainingStart};
 
@@ -223,7 +224,7 @@ impl Observer for Terminal {
         if let Some(earlier) = replaces {
             self.log(&format!(
                 "{}: replacing the earlier scores (step {}, seed {}, {})",
-                run.join("scores.json").display(),
+                RunPaths::new(run).scores().display(),
                 earlier.step,
                 earlier.seed,
                 earlier.representation
@@ -234,7 +235,7 @@ impl Observer for Terminal {
     fn kept(&self, run: &Path, kept: usize, computed: usize) {
         self.log(&format!(
             "{}: {kept} scores kept, {computed} computed; --recompute discards them",
-            run.join("scores.json").display()
+            RunPaths::new(run).scores().display()
         ));
     }
 
@@ -283,7 +284,7 @@ impl Observer for QuietScores {
     }
 }
 
-/// Prints a result to standard output. That nobody reads it is no reason to stop the work that is still to be done.
+/// Prints a result to standard output. A failure to print must not stop the work that is still to be done.
 fn print_result(text: &str) {
     if let Err(error) = print(text) {
         log_line(&message(&error));
@@ -320,7 +321,7 @@ pub(crate) fn style(template: &str) -> ProgressStyle {
         .progress_chars("━╸ ")
 }
 
-/// One line on standard error. That nobody reads it is no reason to fail.
+/// One line on standard error. A failure to print it is ignored.
 pub(crate) fn log_line(message: &str) {
     let _ = writeln!(std::io::stderr(), "{}", without_controls(message));
 }

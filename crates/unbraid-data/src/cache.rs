@@ -1,9 +1,9 @@
 //! The cache of decoded images, which makes the second start on a folder of photographs fast.
 //!
-//! A cache file is named by a hash of the files it was made from, so it is never stale, and ends with the SHA-256 of its
-//! pixels. It is written under a temporary name and renamed when complete. When the cache would become larger than its
-//! limit, what was not used for longest is removed. If a file cannot be written, the images stay in memory and [`Progress::note`] reports it;
-//! only images that are too large for memory need the cache.
+//! A cache file is named by a hash of the files it was made from, so it is never stale, and ends with the SHA-256 of
+//! its pixels. It is written under a temporary name and renamed when complete. When the cache would become larger than
+//! its limit, the least recently used files are removed. If a file cannot be written, the images stay in memory and
+//! [`Progress::note`] reports it; only images that are too large for memory need the cache.
 
 use crate::error::{DataError, Result};
 use crate::files::{create_temporary, is_temporary};
@@ -233,7 +233,7 @@ struct Cached {
     used: SystemTime,
 }
 
-/// The files of the cache, complete or not, and no others; what was not used for longest first.
+/// The files of the cache, complete or not, and no others; the least recently used first.
 fn cached(directory: &Path) -> Vec<Cached> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| {
@@ -250,7 +250,7 @@ fn cached(directory: &Path) -> Vec<Cached> {
     files
 }
 
-/// Removes what was not used for longest until there is room for so many bytes more.
+/// Removes the least recently used files until there is room for this many more bytes.
 fn make_room(directory: &Path, needed: u64, limit: u64) -> io::Result<()> {
     if needed > limit {
         return Err(io::Error::other(format!(

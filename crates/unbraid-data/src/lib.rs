@@ -18,6 +18,7 @@ mod factors;
 mod features;
 mod fingerprint;
 mod kinds;
+mod metadata;
 mod picture;
 mod readers;
 mod request;

@@ -90,7 +90,7 @@ impl Picture {
         }
     }
 
-    /// The same picture with its longer side of so many pixels.
+    /// The same picture with a longer side of this many pixels.
     #[must_use]
     pub fn with_longer_side(self, side: usize) -> Self {
         let longer = self.shape.width.max(self.shape.height) as f64;

@@ -170,8 +170,8 @@ impl DataSpec {
 impl std::str::FromStr for DataSpec {
     type Err = DataError;
 
-    /// Parses `NAME`, `NAME(option=value, ...)` or a path. Text that contains anything but ASCII letters, digits, `-` and
-    /// `_`, such as a `/` or a file extension, is a path, and so is a word that is no name of a data set but of a file or
+    /// Parses `NAME`, `NAME(option=value, ...)` or a path. Text that contains anything but ASCII letters, digits, `-`
+    /// and `_`, such as a `/` or a file extension, is a path, and so is a word that names no data set but a file or
     /// folder in the working directory.
     fn from_str(text: &str) -> Result<Self> {
         Self::parse_in(text, Path::new(""))
@@ -297,8 +297,13 @@ mod tests {
 
     #[test]
     fn an_incomplete_specification_is_refused() {
-        for text in ["shapes(orientations=10", "shapes(orientations)", ""] {
-            assert!(text.parse::<DataSpec>().is_err(), "{text}");
+        for (text, expected) in [
+            ("shapes(orientations=10", "a closing parenthesis"),
+            ("shapes(orientations)", "`option=value` inside the parentheses"),
+            ("", "the name or the path of a data set"),
+        ] {
+            let error = text.parse::<DataSpec>().unwrap_err();
+            assert_eq!(error.to_string(), format!("data set: found `{text}`, expected {expected}"));
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
 use crate::factors::FactorSpace;
 use crate::fingerprint::Fingerprint;
+use crate::metadata::Metadata;
 use crate::random::Lane;
 use crate::storage::Pixels;
 use crate::table::FactorTable;
@@ -25,21 +26,18 @@ use std::fmt;
 /// # Ok::<(), unbraid_data::DataError>(())
 /// ```
 pub struct StoredImages {
-    name: String,
     shape: ImageShape,
     pixels: Pixels,
-    factors: Option<FactorTable>,
-    fingerprint: Fingerprint,
-    image_names: Vec<String>,
+    metadata: Metadata,
 }
 
 impl fmt::Debug for StoredImages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredImages")
-            .field("name", &self.name)
+            .field("name", &self.metadata.name)
             .field("shape", &self.shape)
             .field("pixels", &self.pixels)
-            .field("factors", &self.factors)
+            .field("factors", &self.metadata.factors)
             .finish_non_exhaustive()
     }
 }
@@ -56,10 +54,8 @@ impl StoredImages {
         factors: Option<FactorTable>,
         fingerprint: Fingerprint,
     ) -> Self {
-        if let Some(table) = &factors {
-            assert_eq!(table.len(), pixels.len(), "one row of factors per image");
-        }
-        Self { name: name.into(), shape, pixels, factors, fingerprint, image_names: Vec::new() }
+        let metadata = Metadata::new(name.into(), pixels.len(), factors, fingerprint);
+        Self { shape, pixels, metadata }
     }
 
     /// Sets the name of each image.
@@ -68,14 +64,14 @@ impl StoredImages {
     /// If the number of names is not the number of images.
     #[must_use]
     pub fn with_image_names(self, image_names: Vec<String>) -> Self {
-        assert_eq!(image_names.len(), self.pixels.len(), "one name per image");
-        Self { image_names, ..self }
+        let metadata = self.metadata.with_image_names(self.pixels.len(), image_names);
+        Self { metadata, ..self }
     }
 }
 
 impl DataSet for StoredImages {
     fn name(&self) -> &str {
-        &self.name
+        &self.metadata.name
     }
 
     fn len(&self) -> usize {
@@ -87,18 +83,15 @@ impl DataSet for StoredImages {
     }
 
     fn factors(&self) -> Option<&FactorSpace> {
-        self.factors.as_ref().map(FactorTable::space)
+        self.metadata.space()
     }
 
     fn factors_of(&self, index: usize, values: &mut [u32]) {
-        match &self.factors {
-            Some(table) => table.values_of(index, values),
-            None => assert!(values.is_empty(), "`{}` has no factors", self.name),
-        }
+        self.metadata.factors_of(index, values);
     }
 
     fn index_of(&self, values: &[u32]) -> Option<usize> {
-        self.factors.as_ref()?.index_of(values)
+        self.metadata.index_of(values)
     }
 
     fn is_binary(&self) -> bool {
@@ -113,15 +106,14 @@ impl DataSet for StoredImages {
     }
 
     fn memory(&self) -> usize {
-        let names: usize = self.image_names.iter().map(|name| size_of::<String>() + name.capacity()).sum();
-        self.pixels.memory() + self.factors.as_ref().map_or(0, FactorTable::memory) + names
+        self.pixels.memory() + self.metadata.memory()
     }
 
     fn fingerprint(&self) -> Result<String> {
-        self.fingerprint.compute()
+        self.metadata.fingerprint()
     }
 
     fn image_name(&self, index: usize) -> Option<&str> {
-        self.image_names.get(index).map(String::as_str)
+        self.metadata.image_name(index)
     }
 }

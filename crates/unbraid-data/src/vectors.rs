@@ -4,6 +4,7 @@ use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
 use crate::factors::FactorSpace;
 use crate::fingerprint::Fingerprint;
+use crate::metadata::Metadata;
 use crate::random::Lane;
 use crate::table::FactorTable;
 use std::fmt;
@@ -11,22 +12,19 @@ use std::fmt;
 /// A table of numbers in memory: embeddings, measurements, anything that is not an image. [`Features`](crate::Features) has
 /// an example.
 pub struct StoredVectors {
-    name: String,
     columns: Vec<String>,
     /// Row by row.
     values: Vec<f64>,
-    factors: Option<FactorTable>,
-    fingerprint: Fingerprint,
-    row_names: Vec<String>,
+    metadata: Metadata,
 }
 
 impl fmt::Debug for StoredVectors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredVectors")
-            .field("name", &self.name)
+            .field("name", &self.metadata.name)
             .field("len", &self.len())
             .field("columns", &self.columns)
-            .field("factors", &self.factors)
+            .field("factors", &self.metadata.factors)
             .finish_non_exhaustive()
     }
 }
@@ -44,10 +42,8 @@ impl StoredVectors {
         fingerprint: Fingerprint,
     ) -> Self {
         assert!(!columns.is_empty() && values.len().is_multiple_of(columns.len()), "whole rows");
-        if let Some(table) = &factors {
-            assert_eq!(table.len(), values.len() / columns.len(), "one row of factors per vector");
-        }
-        Self { name: name.into(), columns, values, factors, fingerprint, row_names: Vec::new() }
+        let metadata = Metadata::new(name.into(), values.len() / columns.len(), factors, fingerprint);
+        Self { columns, values, metadata }
     }
 
     /// Sets the name of each row.
@@ -56,8 +52,8 @@ impl StoredVectors {
     /// If the number of names is not the number of rows.
     #[must_use]
     pub fn with_row_names(self, row_names: Vec<String>) -> Self {
-        assert_eq!(row_names.len(), self.len(), "one name per row");
-        Self { row_names, ..self }
+        let metadata = self.metadata.with_image_names(self.values.len() / self.columns.len(), row_names);
+        Self { metadata, ..self }
     }
 
     fn row(&self, index: usize) -> &[f64] {
@@ -67,7 +63,7 @@ impl StoredVectors {
 
 impl DataSet for StoredVectors {
     fn name(&self) -> &str {
-        &self.name
+        &self.metadata.name
     }
 
     fn len(&self) -> usize {
@@ -79,18 +75,15 @@ impl DataSet for StoredVectors {
     }
 
     fn factors(&self) -> Option<&FactorSpace> {
-        self.factors.as_ref().map(FactorTable::space)
+        self.metadata.space()
     }
 
     fn factors_of(&self, index: usize, values: &mut [u32]) {
-        match &self.factors {
-            Some(table) => table.values_of(index, values),
-            None => assert!(values.is_empty(), "`{}` has no factors", self.name),
-        }
+        self.metadata.factors_of(index, values);
     }
 
     fn index_of(&self, values: &[u32]) -> Option<usize> {
-        self.factors.as_ref()?.index_of(values)
+        self.metadata.index_of(values)
     }
 
     fn write_image(&self, index: usize, _noise: Lane, pixels: &mut [f32]) -> Result<()> {
@@ -100,16 +93,15 @@ impl DataSet for StoredVectors {
     }
 
     fn memory(&self) -> usize {
-        let names: usize = self.row_names.iter().map(|name| size_of::<String>() + name.capacity()).sum();
-        size_of_val(self.values.as_slice()) + self.factors.as_ref().map_or(0, FactorTable::memory) + names
+        size_of_val(self.values.as_slice()) + self.metadata.memory()
     }
 
     fn fingerprint(&self) -> Result<String> {
-        self.fingerprint.compute()
+        self.metadata.fingerprint()
     }
 
     fn image_name(&self, index: usize) -> Option<&str> {
-        self.row_names.get(index).map(String::as_str)
+        self.metadata.image_name(index)
     }
 
     fn columns(&self) -> Option<&[String]> {

@@ -127,7 +127,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         println!("{name:<34} {ours:>9.4} {chance:>9.4}{beside}");
     }
     println!("{:<34} {total:>9.4} {total_chance:>9.4}", "all together");
-    println!("{:<34} {:>9.4}\n", "with levels by chance", total + total_chance);
+    println!("{:<34} {:>9.4}\n", "with chance levels", total + total_chance);
     println!(
         "{:>9} {:>9} {:>11} {:>18} {:>9}   seconds, 10 units, 5 factors",
         "points", "mig", "modularity", "mutual_info_score", "gaussian"
@@ -154,7 +154,7 @@ fn time_metric(name: &str, codes: &Codes) -> Result<f64, String> {
     Ok(best)
 }
 
-/// What the level by chance takes beyond the score itself, once: learners take longest where there is nothing to learn, so
+/// What the chance level takes beyond the score itself, once: learners take longest where there is nothing to learn, so
 /// that it is no multiple of the score's.
 fn time_chance(name: &str, codes: &Codes) -> Result<f64, String> {
     let options = Options { chance: true, ..Options::default() };

@@ -73,6 +73,10 @@ pub(crate) fn check_length(
     }
 }
 
+pub(crate) fn check_finite(array: &'static str, values: ArrayView2<'_, f64>) -> Result<()> {
+    check_magnitudes(array, values, f64::MAX, "finite numbers")
+}
+
 fn check_magnitudes(
     array: &'static str,
     values: ArrayView2<'_, f64>,

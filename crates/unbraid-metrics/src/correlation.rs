@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(message(&[1.0], &[1.0]), "first sample: found 1 value, expected at least 2");
         assert_eq!(
             message(&[1.0, 2.0], &[1.0]),
-            "second sample: found 1 value, expected 2, as many as values of the first sample"
+            "second sample: found 1 value, expected 2, the number of values of the first sample"
         );
         assert_eq!(
             message(&[1.0, f64::NAN], &[1.0, 2.0]),

@@ -38,7 +38,7 @@ pub enum MetricsError {
         most: usize,
     },
     /// An array does not fit another one.
-    #[error("{array}: found {}, expected {expected}, as many as {other}", counted(*found, what))]
+    #[error("{array}: found {}, expected {expected}, the number of {other}", counted(*found, what))]
     Mismatch {
         /// The array: `factors_train`.
         array: &'static str,
@@ -138,7 +138,7 @@ pub enum MetricsError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
-    /// An option of a metric has a value that it cannot have.
+    /// An option of a metric has an invalid value.
     #[error("{metric}.{option}: found {found}, expected {expected}{}", did_you_mean(nearest.as_deref()))]
     Value {
         /// The metric.

@@ -76,9 +76,9 @@ pub struct Options<'a> {
     /// Draws codes under interventions on the whole data set. Without it, interventional metrics group the rows of the
     /// training codes.
     pub sampler: Option<&'a dyn InterventionSampler>,
-    /// Whether scores that depend on factors are computed on shuffled factors as well, which is their level by chance.
+    /// Whether scores that depend on factors are also computed on shuffled factors, which gives their chance level.
     pub chance: bool,
-    /// How often the points are drawn anew with replacement for the intervals of scores; 0 for no intervals.
+    /// Number of bootstrap resamples of the points for the intervals of scores; 0 for no intervals.
     pub resamples: usize,
 }
 
@@ -140,7 +140,7 @@ pub struct Description {
     pub compares_factors: Vec<String>,
     /// The keys of numbers that compare units: they are undefined or trivial with a single one.
     pub compares_units: Vec<String>,
-    /// How often factors are shuffled for the level by chance: few times for what takes seconds.
+    /// How often factors are shuffled for the chance level: few times for what takes seconds.
     pub shuffles: usize,
 }
 
@@ -251,7 +251,7 @@ impl Description {
         self
     }
 
-    /// Sets how often factors are shuffled for the level by chance.
+    /// Sets how often factors are shuffled for the chance level.
     #[must_use]
     pub fn shuffles(mut self, shuffles: usize) -> Self {
         self.shuffles = shuffles;

@@ -4,6 +4,7 @@
 use crate::error::{OptionError, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
 
 /// Positive numbers, for [`Declare::number`].
@@ -99,15 +100,7 @@ impl Declare<'_> {
         range: impl RangeBounds<usize>,
         meaning: &str,
     ) {
-        let expected = format!("a whole number{}", bounds_in_words(&range));
-        self.declare(
-            name,
-            place,
-            expected,
-            meaning,
-            |value| Value::from(*value),
-            |found| count(found, &range),
-        );
+        self.required(name, place, range, meaning);
     }
 
     /// A whole number within a range, or nothing, which is the word `none`.
@@ -118,11 +111,7 @@ impl Declare<'_> {
         range: impl RangeBounds<usize>,
         meaning: &str,
     ) {
-        let expected = format!("a whole number{}, or \"none\"", bounds_in_words(&range));
-        let read = |found: &Value| {
-            if is_none(found) { Some(None) } else { count(found, &range).map(Some) }
-        };
-        self.declare(name, place, expected, meaning, |value| Value::from(*value), read);
+        self.optional(name, place, range, meaning);
     }
 
     /// A number within a range, such as [`POSITIVE`] or `0.0..=1.0`.
@@ -133,15 +122,7 @@ impl Declare<'_> {
         range: impl RangeBounds<f64>,
         meaning: &str,
     ) {
-        let expected = format!("a number{}", bounds_in_words(&range));
-        self.declare(
-            name,
-            place,
-            expected,
-            meaning,
-            |value| Value::from(*value),
-            |found| number(found, &range),
-        );
+        self.required(name, place, range, meaning);
     }
 
     /// A number within a range, or nothing, which is the word `none`.
@@ -152,11 +133,7 @@ impl Declare<'_> {
         range: impl RangeBounds<f64>,
         meaning: &str,
     ) {
-        let expected = format!("a number{}, or \"none\"", bounds_in_words(&range));
-        let read = |found: &Value| {
-            if is_none(found) { Some(None) } else { number(found, &range).map(Some) }
-        };
-        self.declare(name, place, expected, meaning, |value| Value::from(*value), read);
+        self.optional(name, place, range, meaning);
     }
 
     /// Yes or no.
@@ -182,7 +159,7 @@ impl Declare<'_> {
         let expected = format!("a list of whole numbers{}", bounds_in_words(&range));
         let read = |found: &Value| {
             let list = found.as_array().filter(|list| !list.is_empty())?;
-            list.iter().map(|found| count(found, &range)).collect()
+            list.iter().map(|found| within(found, &range)).collect()
         };
         self.declare(name, place, expected, meaning, |value| Value::from(value.as_slice()), read);
     }
@@ -214,6 +191,31 @@ impl Declare<'_> {
             }
         }
         self.within = outer;
+    }
+
+    fn required<T: Number>(
+        &mut self,
+        name: &'static str,
+        place: &mut T,
+        range: impl RangeBounds<T>,
+        meaning: &str,
+    ) {
+        let expected = format!("{}{}", T::IN_WORDS, bounds_in_words(&range));
+        self.declare(name, place, expected, meaning, |value| (*value).into(), |found| within(found, &range));
+    }
+
+    fn optional<T: Number>(
+        &mut self,
+        name: &'static str,
+        place: &mut Option<T>,
+        range: impl RangeBounds<T>,
+        meaning: &str,
+    ) {
+        let expected = format!("{}{}, or \"none\"", T::IN_WORDS, bounds_in_words(&range));
+        let read = |found: &Value| {
+            if is_none(found) { Some(None) } else { within(found, &range).map(Some) }
+        };
+        self.declare(name, place, expected, meaning, |value| Value::from(*value), read);
     }
 
     fn declare<T>(
@@ -356,16 +358,36 @@ fn is_none(found: &Value) -> bool {
     found.is_null() || found == "none"
 }
 
-fn count(found: &Value, range: &impl RangeBounds<usize>) -> Option<usize> {
-    found.as_u64().and_then(|value| usize::try_from(value).ok()).filter(|value| range.contains(value))
+/// What an option of one number can hold.
+trait Number: Copy + Display + PartialOrd + Into<Value> {
+    /// What it is called in messages.
+    const IN_WORDS: &'static str;
+
+    fn of(found: &Value) -> Option<Self>;
 }
 
-fn number(found: &Value, range: &impl RangeBounds<f64>) -> Option<f64> {
-    found.as_f64().filter(|value| value.is_finite() && range.contains(value))
+impl Number for usize {
+    const IN_WORDS: &'static str = "a whole number";
+
+    fn of(found: &Value) -> Option<Self> {
+        found.as_u64().and_then(|value| value.try_into().ok())
+    }
+}
+
+impl Number for f64 {
+    const IN_WORDS: &'static str = "a number";
+
+    fn of(found: &Value) -> Option<Self> {
+        found.as_f64().filter(|value| value.is_finite())
+    }
+}
+
+fn within<T: Number>(found: &Value, range: &impl RangeBounds<T>) -> Option<T> {
+    T::of(found).filter(|value| range.contains(value))
 }
 
 /// `, 2 or more`, ` above 0`, `, 0 to 1`.
-fn bounds_in_words<T: std::fmt::Display + Copy>(range: &impl RangeBounds<T>) -> String {
+fn bounds_in_words<T: Number>(range: &impl RangeBounds<T>) -> String {
     let low = match range.start_bound() {
         Bound::Included(low) => Some((*low, false)),
         Bound::Excluded(low) => Some((*low, true)),

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::metric::{Description, Metric, Options};
 use crate::report::{Bootstrap, Chance, ScoreValues};
 
-/// The codes, and their shuffles so far, which metrics share. (Resamples are drawn for each metric anew: a thousand of them
-/// would fill the memory.)
+/// The codes, and their shuffles so far, which metrics share. (Resamples are drawn again for each metric: a thousand of
+/// them would fill the memory.)
 pub(crate) struct Trials<'a> {
     codes: &'a Codes,
     options: Options<'a>,

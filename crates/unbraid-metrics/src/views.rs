@@ -326,7 +326,7 @@ mod tests {
         );
         assert_eq!(
             labelled(&codes, &array![[0], [1], [2]]),
-            "factors: found 3 rows, expected 2, as many as rows of codes"
+            "factors: found 3 rows, expected 2, the number of rows of codes"
         );
         assert_eq!(labelled(&array![[0.0]], &factors), "codes: found 1 row, expected at least 2");
         assert_eq!(labelled(&Array2::zeros((2, 0)), &factors), "codes: found 0 units, expected at least 1");
@@ -343,11 +343,11 @@ mod tests {
         let (wide, two) = (array![[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]], array![[0, 1], [1, 1]]);
         assert_eq!(
             message(TrainTest::new(codes.view(), factors.view(), wide.view(), factors.view())),
-            "codes_test: found 3 units, expected 2, as many as units of codes_train"
+            "codes_test: found 3 units, expected 2, the number of units of codes_train"
         );
         assert_eq!(
             message(TrainTest::new(codes.view(), factors.view(), codes.view(), two.view())),
-            "factors_test: found 2 factors, expected 1, as many as factors of factors_train"
+            "factors_test: found 2 factors, expected 1, the number of factors of factors_train"
         );
     }
 
@@ -357,7 +357,7 @@ mod tests {
         let with = |log_variances: Array2<f64>| message(Posteriors::new(means.view(), log_variances.view()));
         assert_eq!(
             with(Array2::zeros((2, 3))),
-            "log_variances: found 3 units, expected 2, as many as units of means"
+            "log_variances: found 3 units, expected 2, the number of units of means"
         );
         assert_eq!(
             with(array![[0.0, 0.0], [0.0, 300.0]]),

@@ -62,7 +62,7 @@ fn only_test_points_count_and_inactive_units_score_nothing() {
     assert!((with(FactorKind::Categorical, 0.01).value - 0.25).abs() < 1e-12);
     assert!((with(FactorKind::Categorical, 0.02).value - 0.75).abs() < 1e-12);
     let error = sap_kumar(&data, &[], &SapKumarParameters::default()).unwrap_err().to_string();
-    assert_eq!(error, "factor_kinds: found 0 kinds, expected 1, as many as factors");
+    assert_eq!(error, "factor_kinds: found 0 kinds, expected 1, the number of factors");
 }
 
 /// The fixture's weights have a duality gap below 1e-13, so that they are within sqrt(2e-13) = 4.5e-7 of the minimum; ours

@@ -234,7 +234,7 @@ fn what_is_missing_or_wrong_is_named() {
     let kinds = [FactorKind::Ordered, FactorKind::Angle];
     assert_eq!(
         bare.clone().with_factor_kinds(kinds).unwrap_err().to_string(),
-        "factor_kinds: found 2 kinds, expected 1, as many as factors"
+        "factor_kinds: found 2 kinds, expected 1, the number of factors"
     );
     assert_eq!(
         bare.with_reconstruction_errors(vec![0.0, 1.0, f64::NAN, 0.0]).unwrap_err().to_string(),

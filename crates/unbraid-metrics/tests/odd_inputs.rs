@@ -95,7 +95,7 @@ fn bad_arrays_are_refused_before_any_metric_runs() {
     );
     assert_eq!(
         message(&|bad| bad.factors_train = bad.factors_train.select(Axis(0), &[0, 1, 2])),
-        "factors_train: found 3 rows, expected 1200, as many as rows of codes_train"
+        "factors_train: found 3 rows, expected 1200, the number of rows of codes_train"
     );
 }
 

@@ -38,7 +38,7 @@ WRONG = {
     "codes that cannot be read": (evaluate(Unreadable(), FACTORS), LookupError, "not now"),
     "no codes": (evaluate(), TypeError, "codes: found None, expected an array of codes, or sampler="),
     "one row": (evaluate(CODES[:1], FACTORS[:1]), ValueError, "codes: found 1 row, expected at least 2"),
-    "other rows": (evaluate(CODES, FACTORS[:20]), ValueError, "factors: found 20 rows, expected 30, as many as rows of codes"),
+    "other rows": (evaluate(CODES, FACTORS[:20]), ValueError, "factors: found 20 rows, expected 30, the number of rows of codes"),
     "factors as words": (evaluate(CODES, FACTORS.astype(str)), TypeError, "factors: found dtype <U.*, expected whole or real"),
     "test factors missing": (
         evaluate(CODES, FACTORS, codes_test=CODES), TypeError, "factors_test: found None, expected the factors of codes_test",

@@ -16,7 +16,7 @@ def of_command(command, tmp_path, *arguments, **arrays):
 
 
 def assert_same(scores, printed):
-    """Every number, level by chance and matrix."""
+    """Every number, chance level and matrix."""
     parts = {"details", "chance", "notes", "undefined", "majority", "interval"}
     numbers = {key: math.nan if value is None else value for key, value in printed.items() if key not in parts}
     assert list(scores) == list(numbers)

@@ -1,4 +1,4 @@
-//! The directory of a study, and where things are in it; nothing else spells out the names of its files.
+//! The directory of a study, and the names of its files, defined only here.
 
 use crate::error::{Error, Result};
 use crate::manifest::{Entry, Manifest};
@@ -38,7 +38,7 @@ impl StudyDirectory {
             Some(name) if name == DEFINITION && path.is_file() => path.parent().unwrap_or(Path::new("")),
             _ => path,
         };
-        // The parent of a bare `study.toml` is the empty path, which means here.
+        // The parent of a bare `study.toml` is the empty path, which means the working directory.
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         let study = Self { path: directory.to_owned() };
         if study.definition().is_file() {
@@ -98,7 +98,8 @@ impl StudyDirectory {
         self.path.join("logs").join(format!("{}.log", entry.name))
     }
 
-    /// `claims/`: a file for each run that is in progress, which says by whom. The name is that of the first version.
+    /// `claims/`: the lease of each run in progress, which names its owner. The directory has the name that the first
+    /// version gave it.
     pub fn leases(&self) -> PathBuf {
         self.path.join("claims")
     }

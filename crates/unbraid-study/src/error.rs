@@ -29,11 +29,22 @@ pub enum Error {
         /// What is there instead.
         found: &'static str,
     },
-    /// Runs have nothing in common that one could be better in.
+    /// Runs have nothing in common to rank them by.
     #[error("nothing to rank the runs by: {reason}")]
     NothingToRank {
         /// What they lack.
         reason: String,
+    },
+    /// Runs cannot be ranked by this.
+    #[error(
+        "unknown criterion `{name}`: expected rank, udr, elbo or a score such as mig{}",
+        did_you_mean(*suggestion)
+    )]
+    UnknownCriterion {
+        /// What was asked for.
+        name: String,
+        /// The nearest name.
+        suggestion: Option<&'static str>,
     },
     /// A new study was to be created where there is one.
     #[error("{}: there is a study here already", path.display())]
@@ -63,7 +74,7 @@ pub enum Error {
         /// The nearest name.
         suggestion: Option<&'static str>,
     },
-    /// A key was to be set for all runs that the study varies.
+    /// A key that the study varies was to be set for all runs.
     #[error("{key}: the study varies it, so it cannot be set for all runs")]
     VariedKey {
         /// The key.
@@ -157,7 +168,7 @@ pub enum Error {
         name: String,
     },
 
-    /// A path cannot stand in a script or a command line.
+    /// A path cannot be written into a script or a command line.
     #[error("{}: expected a path in Unicode without line breaks, to write it into a command", path.display())]
     UnusablePath {
         /// The path.
@@ -221,7 +232,7 @@ pub enum Error {
         /// Why the next one was not.
         source: Box<Error>,
     },
-    /// A job was submitted, but its number could not be written down.
+    /// A job was submitted, but its number could not be recorded.
     #[error("job {job} is submitted, but {} cannot be written", path.display())]
     JobNotRecorded {
         /// The number of the job.
@@ -305,6 +316,7 @@ impl Error {
             | Self::WorkingDirectory(_) => ErrorKind::Failure,
             Self::NotAStudy { .. }
             | Self::NothingToRank { .. }
+            | Self::UnknownCriterion { .. }
             | Self::StudyExists { .. }
             | Self::NotPlanned { .. }
             | Self::Definition { .. }

@@ -52,8 +52,8 @@ pub enum RunProgress {
 impl Plan {
     /// Plans the study from its `study.toml` and its run directories. Writes nothing.
     ///
-    /// A run that is there keeps its name, even if the study would call it something else by now: its hash says that it
-    /// is the same.
+    /// An existing run keeps its name, even if the study would name it differently now: its hash tells that it is the
+    /// same.
     ///
     /// # Errors
     /// If the definition is wrong, or the runs cannot be listed.
@@ -150,7 +150,7 @@ impl Manifest {
         let text = read_text(&path, LONGEST_TABLE).map_err(unbraid::Error::io(&path, "read it"))?;
         let planned = Definition::parse(&text, &path.display().to_string(), study.path())
             .and_then(|definition| entries(&definition));
-        // What a run is called depends on the directories that are there, what it is does not.
+        // The name of a run depends on the existing directories; its identity does not.
         let same = |left: &Entry, right: &Entry| {
             left.settings == right.settings && left.configuration == right.configuration
         };
@@ -191,7 +191,7 @@ fn run_directories(study: &StudyDirectory) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Gives runs that are there under another name the name that they have.
+/// Runs that exist under another name keep that name.
 fn adopt(study: &StudyDirectory, entries: &mut [Entry], directories: &BTreeSet<String>) {
     let planned: BTreeSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
     let mut others: BTreeMap<&str, Vec<&String>> = BTreeMap::new();

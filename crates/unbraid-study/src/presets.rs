@@ -56,7 +56,7 @@ pub static STUDIES: &[StudyPreset] = &[
     study!("thesis", "Mushom 2020", "Table 5.4: four methods on dSprites"),
 ];
 
-/// The name of a template for a study of one's own.
+/// The name of the template for your own study.
 pub const EMPTY: &str = "empty";
 
 /// The name of a study that consists of imported tables.
@@ -101,7 +101,7 @@ pub fn text(name: &str, scale: PresetScale) -> Result<&'static str> {
 /// A study with keys set for all runs by `key=value`, and the number of its runs.
 ///
 /// # Errors
-/// If an assignment is malformed, sets what the study varies, or leads to a study that cannot be.
+/// If an assignment is malformed, sets what the study varies, or makes the study invalid.
 pub fn with_assignments(text: &str, assignments: &[String]) -> Result<(String, usize)> {
     let mut text = text.to_owned();
     let mut keys = Vec::new();
@@ -318,7 +318,7 @@ mod tests {
         for (assignment, expected) in [
             ("objective.beta=3", "objective.beta: the study varies it, so it cannot be set for all runs"),
             ("seeds=0", "study.toml: seeds: found none, expected one or more"),
-            ("training.steps", "--set training.steps: expected key=value, such as objective.beta=6"),
+            ("training.steps", "assignment `training.steps`: expected key=value, such as objective.beta=6"),
         ] {
             assert_eq!(unbraid::error_chain(&set(&[assignment]).unwrap_err()), expected);
         }

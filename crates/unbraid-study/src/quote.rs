@@ -13,10 +13,10 @@ pub fn shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', r#"'"'"'"#))
 }
 
-/// The path from the root, as text: a command that is run elsewhere has to find it.
+/// The absolute path as text: a command that is run elsewhere has to find it.
 ///
 /// # Errors
-/// If it is no Unicode or has a line break; the second would end a line of a script.
+/// If it is not Unicode, or has a line break, which would end a line of a script.
 pub fn absolute(path: &Path) -> Result<String> {
     let absolute = std::path::absolute(path).map_err(unbraid::Error::io(path, "tell where it is"))?;
     match absolute.to_str() {

@@ -1,18 +1,18 @@
 //! Which of some runs is the best, and by what: scores, unsupervised disentanglement ranking, or the held-out bound.
 
 use crate::directory::StudyDirectory;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::udr::{RunCodes, UdrLimits};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use unbraid::config::{Config, Source};
+use unbraid::config::{Config, Source, nearest};
 use unbraid::data::files::{LONGEST_TABLE, LONGEST_TEXT, read_text};
 use unbraid::error_chain;
 use unbraid::evaluate::{About, Scores};
 use unbraid::metrics::scores::{UdrParameters, udr};
-use unbraid::metrics::{Direction, registry};
+use unbraid::metrics::{Description, Direction, registry};
 use unbraid::run::{RunPaths, State, Status};
 
 /// What runs are ranked by.
@@ -150,11 +150,12 @@ impl Candidate {
 /// there are several seeds of a setting; else by the held-out bound.
 ///
 /// # Errors
-/// If a path is no run, or there is nothing to rank the runs by.
+/// If a path is not a run, or there is nothing to rank the runs by.
 pub fn rank(paths: &[PathBuf], wanted: Option<&Criterion>) -> Result<Ranking> {
     let candidates = paths.iter().map(|path| Candidate::read(path)).collect::<Result<Vec<_>>>()?;
     if candidates.len() < 2 {
-        return Err(nothing(format!("found {} finished runs, expected at least 2", candidates.len())));
+        let found = counted(candidates.len(), "finished run", "finished runs");
+        return Err(nothing(format!("found {found}, expected at least 2")));
     }
     match wanted {
         Some(Criterion::MeanRank) => by_mean_rank(&candidates),
@@ -184,7 +185,7 @@ fn why(error: Error) -> String {
     }
 }
 
-/// The main number of every metric of factors that is better the higher it is.
+/// The main number of every metric of factors for which higher is better.
 fn score_keys() -> impl Iterator<Item = String> {
     registry::metrics()
         .filter(|metric| metric.needs.factors && metric.by_default && metric.direction == Direction::Higher)
@@ -264,11 +265,9 @@ fn by_score(candidates: &[Candidate], key: &str) -> Result<Ranking> {
         Some(Direction::Lower) => false,
         Some(Direction::Neither) => return Err(nothing(format!("no value of {key} is better than another"))),
         None => {
-            let known: Vec<String> = score_keys().collect();
-            return Err(nothing(format!(
-                "unknown score `{key}`, expected rank, udr, elbo or a key of scores.json, such as {}",
-                known.join(", ")
-            )));
+            let others = ["rank", "udr", "elbo"].into_iter();
+            let known = others.chain(registry::metrics().flat_map(Description::keys));
+            return Err(Error::UnknownCriterion { name: key.to_owned(), suggestion: nearest(key, known) });
         }
     };
     let values: Vec<Option<f64>> = candidates
@@ -346,8 +345,8 @@ fn by_udr(candidates: &[Candidate]) -> Result<Ranking> {
             notes.into_iter().next().unwrap_or_else(|| "no two runs differ in their seeds only".to_owned());
         return Err(nothing(why));
     }
-    let reason = "by UDR, since there are no factors to score: how much of its units a run shares with runs of other seeds and \
-                  the same settings (Duan et al. 2020); higher is better"
+    let reason = "by UDR (unsupervised disentanglement ranking, Duan et al. 2020), which needs no factors: how much of its \
+                  units a run shares with runs of the same settings and other seeds; higher is better"
         .to_owned();
     let none = vec![Vec::new(); candidates.len()];
     let mut ranking = sorted(Criterion::Udr, reason, candidates, values.into_iter(), none, true);

@@ -106,8 +106,8 @@ impl RunStatus {
     }
 }
 
-/// Whether a run that is trained has all that its configuration asks for. Of its scores and report only their existence
-/// is asked, and of what they are its `config.toml`, which changes after them.
+/// Whether a trained run has everything that its configuration asks for. Scores and report only need to exist; that
+/// they are the requested ones follows from `config.toml`, which is written after them.
 fn is_complete(run: &RunPaths, wanted: &Config) -> bool {
     let evaluation = &wanted.evaluation;
     let has_scores = !evaluation.after_training || run.scores().is_file();

@@ -52,7 +52,7 @@ impl Selection {
         self.ranges.iter().any(|range| range.contains(&number))
     }
 
-    /// Checks that a study of so many runs has all of them.
+    /// Checks that a study with this many runs has all of them.
     ///
     /// # Errors
     /// If it has not; the message names the first that is missing.

@@ -1,7 +1,7 @@
 //! The tasks that a study was cut into for a scheduler: a file with one line for each, which names its runs.
 //!
-//! Names, not numbers: numbers shift when a study is planned anew while its tasks wait in a queue, and a task must never
-//! train another run than the one it was submitted for.
+//! Names, not numbers: numbers shift when a study is planned again while its tasks wait in a queue, and a task must
+//! never train another run than the one it was submitted for.
 
 use crate::error::{Error, Result};
 use crate::manifest::{Entry, Manifest};
@@ -108,7 +108,10 @@ mod tests {
             format!("{}: no task 2; found 2 tasks, numbered from 0", path.display())
         );
         // A queue may still hold tasks of the file that is there.
-        assert!(write(&path, &tasks).is_err());
+        assert_eq!(
+            write(&path, &tasks).unwrap_err().to_string(),
+            format!("{}: the file exists", path.display())
+        );
         std::fs::write(&path, "[\"a\"]\n[\"b\"").unwrap();
         assert_eq!(
             unbraid::error_chain(&read(&path).unwrap_err()),

@@ -1,4 +1,4 @@
-//! Unsupervised disentanglement ranking of the runs of a study, from the codes that their evaluations left.
+//! Unsupervised disentanglement ranking of the runs of a study, from the codes that their evaluations wrote.
 
 use crate::analysis::groups::{Part, groups};
 use crate::directory::StudyDirectory;

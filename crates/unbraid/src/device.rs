@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// Checks the environment variables that choose CPU kernels, `UNBRAID_SIMD` and `UNBRAID_CONV`.
 ///
 /// # Errors
-/// [`Error::Environment`] if one of them has a value that it cannot have on this machine.
+/// [`Error::Environment`] if one of them has a value that this machine does not support.
 pub fn check_environment() -> Result<()> {
     Ok(unbraid_kernels::check_environment()?)
 }

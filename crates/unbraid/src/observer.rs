@@ -21,7 +21,7 @@ pub trait Observer: Progress {
     /// Training has stopped, whether it is complete or not.
     fn training_stopped(&self) {}
 
-    /// Training ended after `step`, since the loss on images that are held out has not improved after `best_step`.
+    /// Training ended after `step`, since the loss on held-out images has not improved after `best_step`.
     fn stopped_early(&self, _step: u64, _best_step: u64) {}
 
     /// All steps are done; `row` has the last losses.
@@ -36,7 +36,7 @@ pub trait Observer: Progress {
     /// The images that the scores need are encoded.
     fn encoded(&self, _encoding: &Encoding<'_>) {}
 
-    /// Of the scores of an earlier evaluation this many are kept, and this many were computed anew or for the first time.
+    /// This many scores of an earlier evaluation are kept, and this many were computed, again or for the first time.
     fn kept(&self, _run: &Path, _kept: usize, _computed: usize) {}
 
     /// The scores are written.

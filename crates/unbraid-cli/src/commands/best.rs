@@ -21,7 +21,7 @@ their ranks; others by UDR, if there are several seeds of a setting, which need
 no factors; or else by the evidence lower bound on held-out data. What was
 chosen, and why, is said above the table.")]
 pub(crate) struct BestArgs {
-    /// Run directories, or studies, whose finished runs take part
+    /// Run directories, or studies, whose finished runs are ranked
     #[arg(value_name = "RUN|STUDY", required = true)]
     runs: Vec<PathBuf>,
     /// By what: `rank` (of all scores), `udr`, `elbo` (held out), or a score such as `mig` (default: what suits the runs)

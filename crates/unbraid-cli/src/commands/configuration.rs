@@ -92,7 +92,7 @@ pub(crate) struct Compute {
     pool: rayon::ThreadPool,
 }
 
-/// More threads than any machine has: a slip of the finger.
+/// More threads than any machine has: a typo.
 const MOST_THREADS: usize = 1024;
 
 impl ComputeArgs {

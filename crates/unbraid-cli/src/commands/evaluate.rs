@@ -63,10 +63,10 @@ pub(crate) struct EvaluateArgs {
     /// Discard earlier scores, also those that are not asked for, and compute again
     #[arg(long, conflicts_with = "codes")]
     recompute: bool,
-    /// Leave out the scores of shuffled factors, which show what each score is by chance
+    /// Skip the chance levels, which are scores on shuffled factors
     #[arg(long)]
     no_chance: bool,
-    /// Draw the points N times with replacement, and give the interval that holds 95 % of each score
+    /// Give the 95 % interval of each score over N bootstrap resamples of the points
     #[arg(long, value_name = "N")]
     bootstrap: Option<usize>,
     /// Representation that is scored (default: mean)

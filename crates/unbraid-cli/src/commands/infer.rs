@@ -1,4 +1,4 @@
-//! `unbraid infer`: what a latent unit says of images.
+//! `unbraid infer`: images in the order of a latent unit.
 
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;

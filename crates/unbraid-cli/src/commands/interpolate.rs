@@ -1,4 +1,4 @@
-//! `unbraid interpolate`: the way from one image to another.
+//! `unbraid interpolate`: interpolation between two images.
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;

@@ -1,4 +1,4 @@
-//! `unbraid measure`: how good a model is as a model.
+//! `unbraid measure`: a run as a generative model.
 
 use super::model::{InputArgs, ModelArgs};
 use crate::error::{Outcome, usage};

@@ -1,4 +1,4 @@
-//! Options that all commands share which use a trained model: which run, which images, and where the result goes.
+//! Options shared by all commands that use a trained model: which run, which images, and where the result goes.
 
 use super::configuration::ComputeArgs;
 use crate::error::Outcome;
@@ -32,7 +32,7 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// Opens the run and does some work with it on the threads. That it has not been trained to the end is worth a word.
+    /// Opens the run and does some work with it on the threads. Says so if it has not been trained to the end.
     pub(super) fn run<T: Send>(&self, work: impl FnOnce(&Run) -> Outcome<T> + Send) -> Outcome<T> {
         let compute = self.compute.prepare()?;
         let run = compute.open(&self.run, self.step)?;

@@ -20,7 +20,7 @@ pub(crate) struct NameArgs {
     /// A run directory
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// New names, as in `3=azimuth`; `3=` takes it away
+    /// New names, as in `3=azimuth`; `3=` removes it
     #[arg(value_name = "UNIT=NAME", value_parser = pair)]
     names: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! `unbraid reconstruct`: images beside what a model makes of them.
+//! `unbraid reconstruct`: images beside their reconstructions.
 
 use super::model::{CorruptArgs, InputArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;

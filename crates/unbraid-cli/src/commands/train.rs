@@ -69,11 +69,11 @@ fn length(text: &str) -> Result<Length, String> {
 /// Trains, scores and reports a run.
 ///
 /// # Errors
-/// If the request is wrong, something fails on the way, or a signal asks to stop.
+/// If the request is wrong, something fails, or a signal asks to stop.
 pub(crate) fn run(args: &TrainArgs) -> Outcome {
     if args.extend.is_some() && !args.config.is_empty() {
         return Err(usage(
-            "--extend goes on with the run's own configuration; expected no data, --preset, --config, --set or other settings",
+            "--extend continues with the run's own configuration; expected no data, --preset, --config, --set or other settings",
         ));
     }
     // With --resume and --extend, the run's own configuration is the default, so a given one is only compared with it.

@@ -43,7 +43,10 @@ fn runs_are_ranked_by_what_they_share() {
     let json: serde_json::Value =
         serde_json::from_str(&bench.expect_output(&["best", "a", "b", "--format", "json"])).unwrap();
     assert_eq!(json["criterion"], "rank");
-    assert!(json["reason"].as_str().unwrap().contains("2 scores of the same factors: mig, sap"), "{json}");
+    assert_eq!(
+        json["reason"],
+        "by the mean rank over 2 scores of the same factors: mig, sap; lower is better"
+    );
     assert_eq!(json["runs"][0]["settings"].as_object().unwrap().keys().collect::<Vec<_>>(), ["seed"]);
     let places = |key: &str, run: &str| 1.0 + f64::from(u8::from(expected(key)[1] == run));
     let best = json["runs"][0]["run"].as_str().unwrap();
@@ -67,13 +70,19 @@ fn runs_are_ranked_by_what_they_share() {
 
     bench.refuse(
         &["best", "a"],
-        "error: nothing to rank the runs by: found 1 finished runs, expected at least 2",
+        "error: nothing to rank the runs by: found 1 finished run, expected at least 2",
     );
     bench.refuse(&["best", "a", "none"], "error: none: not a run: no such directory");
-    let error = bench.unbraid(&["best", "a", "b", "--by", "beauty"]).output().unwrap();
-    assert!(
-        String::from_utf8_lossy(&error.stderr)
-            .contains("unknown score `beauty`, expected rank, udr, elbo or a key")
+    bench.refuse(
+        &["best", "a", "b", "--by", "beauty"],
+        "error: unknown criterion `beauty`: expected rank, udr, elbo or a score such as mig",
     );
-    assert_eq!(error.status.code(), Some(2));
+    bench.refuse(
+        &["best", "a", "b", "--by", "migg"],
+        "error: unknown criterion `migg`: expected rank, udr, elbo or a score such as mig\nhint: did you mean `mig`?",
+    );
+    bench.refuse(
+        &["best", "a", "b", "--by", "dci_completeness"],
+        "error: nothing to rank the runs by: no run has the score dci_completeness",
+    );
 }

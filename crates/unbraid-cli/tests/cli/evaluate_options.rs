@@ -94,7 +94,7 @@ fn wrong_options_are_refused_before_any_work() {
         ),
         ("sapp.c=1", "configuration: evaluation: unknown key `sapp`\nhint: did you mean `sap`?"),
         ("mig.bins=1", "configuration: evaluation.mig.bins: found 1, expected a whole number, 2 to 65536"),
-        ("mig", "--set mig: expected key=value, such as objective.beta=6"),
+        ("mig", "assignment `mig`: expected key=value, such as objective.beta=6"),
     ] {
         let message = format!("error: {message}");
         bench.refuse(&["evaluate", "run", "--set", set], &message);

@@ -11,8 +11,9 @@ use std::path::Path;
 use unbraid::data::formats::npy::{ElementType, Header};
 use unbraid::model::{read_state, write_state};
 
-const LARGE: &str = "\nhint: --allow-large lifts the limit, which is UNBRAID_MEMORY_LIMIT in bytes, or three quarters of \
-                     the machine's memory";
+/// The hint below messages about the limit on memory.
+pub(crate) const LARGE: &str = "\nhint: --allow-large lifts the limit, which is UNBRAID_MEMORY_LIMIT in bytes, or three \
+                                quarters of the machine's memory";
 
 #[cfg(unix)]
 fn named_pipe(path: &Path) {

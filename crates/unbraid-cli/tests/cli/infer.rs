@@ -54,7 +54,7 @@ fn only_runs_with_a_training_split_have_images_that_they_have_not_seen() {
         ),
         (
             &["infer", "whole", "--unit", "9", "-o", "wrong.png"],
-            "unit 9: no such unit; of continuous units, whole has 3, 0 to 2",
+            "unit 9: no such unit; whole has 3 continuous units, 0 to 2",
         ),
     ] {
         bench.refuse(arguments, &format!("error: {message}"));

@@ -19,6 +19,7 @@ mod evaluate_command;
 mod evaluate_options;
 mod evaluate_run;
 mod exactness;
+mod extending;
 mod guide;
 mod hostile_input;
 mod infer;

@@ -77,7 +77,7 @@ fn wrong_names_are_refused_and_nothing_changes() {
             &["name", "run", "0=azimuth"],
             "name: found `azimuth`, the name of unit 2, expected a name of its own".to_owned(),
         ),
-        (&["name", "run", "9=x"], "unit 9: no such unit; of continuous units, run has 3, 0 to 2".to_owned()),
+        (&["name", "run", "9=x"], "unit 9: no such unit; run has 3 continuous units, 0 to 2".to_owned()),
         (&["name", "run", "0=x", "0=y"], "name: found two for unit 0, expected one".to_owned()),
         (&["name", "run", "2=x", "azimuth=y"], "name: found two for azimuth (2), expected one".to_owned()),
         (

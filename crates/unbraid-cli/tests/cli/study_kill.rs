@@ -6,7 +6,7 @@ use crate::support::study::{Bench, children, is_alive, signal, wait_until};
 use crate::support::{check, check_last_failure};
 use std::fs;
 use std::time::Duration;
-use unbraid::run::Status;
+use unbraid::run::{State, Status};
 
 const RUNS: usize = 6;
 
@@ -88,7 +88,8 @@ fn the_processes_of_a_killed_study_end_by_themselves_and_its_leases_are_taken_ov
     study.kill().unwrap();
     study.wait().unwrap();
     wait_until("its processes have ended", || !workers.iter().any(|pid| is_alive(*pid)));
-    assert!(bench.text(0, "status.json").contains("interrupted by"), "{}", bench.text(0, "status.json"));
+    let status = Status::read(&bench.run(0).join("status.json")).unwrap();
+    assert_eq!(status.error.unwrap(), format!("interrupted by SIGTERM after step {}", status.step));
     assert_eq!(bench.status()["counts"]["interrupted"], 2);
 
     // Leases whose runs have ended, one way or the other, are released by the next process.
@@ -144,8 +145,14 @@ fn signals_save_what_is_at_work_and_the_same_command_goes_on() {
              hint: the same command resumes"
         );
         check_last_failure(&output, bench.bench.directory.path(), code, &message);
-        let interrupted = (0..2).filter(|n| bench.text(*n, "status.json").contains("interrupted by")).count();
-        assert!(interrupted > 0, "no run was at work any more");
+        let statuses = (0..2).filter_map(|number| Status::read(&bench.run(number).join("status.json")));
+        let interrupted: Vec<Status> = statuses.filter(|status| status.state == State::Interrupted).collect();
+        assert!(!interrupted.is_empty(), "no run was at work any more");
+        for Status { error, step, .. } in interrupted {
+            // A run hears of it by the signal and from the study, whose word is as good as a SIGTERM.
+            let errors = [signal, "TERM"].map(|name| format!("interrupted by SIG{name} after step {step}"));
+            assert!(errors.contains(&error.clone().unwrap()), "{error:?}");
+        }
         assert!(bench.rows() < whole.rows());
         assert_eq!(bench.leases(), [""; 0]);
         bench.succeed(&[], &[]);

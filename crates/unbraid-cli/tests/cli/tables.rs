@@ -252,6 +252,6 @@ fn a_table_is_described_drawn_and_refused_with_its_place() {
     bench.refuse(
         &["train", "gaps.csv", "--quiet"],
         "error: DIR/gaps.csv: row 2, column `b`: found nothing, expected a number; missing = \"skip\" leaves such rows out, \
-         \"mean\" fills them",
+         \"mean\" fills in the mean",
     );
 }

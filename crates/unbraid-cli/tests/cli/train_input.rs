@@ -2,6 +2,7 @@
 
 use crate::support::{Bench, check_failure, checkpoints};
 use std::fs;
+use unbraid::run::{State, Status};
 
 #[test]
 fn impossible_values_are_refused_before_anything_is_written() {
@@ -69,7 +70,7 @@ fn impossible_values_are_refused_before_anything_is_written() {
     refused(&["--threads", "0"], "error: --threads: found 0, expected 1 to 1024");
     refused(
         &["--set", "objective.beta"],
-        "error: --set objective.beta: expected key=value, such as objective.beta=6",
+        "error: assignment `objective.beta`: expected key=value, such as objective.beta=6",
     );
     refused(
         &["--resume"],
@@ -178,8 +179,10 @@ fn a_loss_that_is_not_finite_stops_the_run_and_names_what_is_left() {
                    hint: a smaller optimizer.learning_rate or optimizer.gradient_clip may help; the last checkpoint is \
                    run/checkpoints/last.safetensors of step 1";
     check_failure(&output, bench.directory.path(), 1, message);
-    let status = fs::read_to_string(bench.path("run/status.json")).unwrap();
-    assert!(status.contains("\"failed\""), "{status}");
+    let status = Status::read(&bench.path("run/status.json")).unwrap();
+    assert_eq!(status.state, State::Failed);
+    let error = "step 2: the term `reconstruction` is NaN; training cannot continue";
+    assert_eq!(status.error.as_deref(), Some(error));
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn the_input_stands_above_the_rows_and_starts_have_rows_of_their_own() {
         (&["--starts", "2"], "--starts: found 0 of --unit, expected one"),
         (
             &["--each-class", "0", "--unit", "0"],
-            "unit category.0: no such unit; of categorical units, run has none",
+            "unit category.0: no such unit; run has no categorical units",
         ),
         (
             &["--corrupt", "invert"],

@@ -45,10 +45,10 @@ fn wrong_images_units_and_outputs_are_refused() {
             "half.png: image: found damaged or unknown data, expected a PNG, JPEG, WebP, BMP, TIFF or GIF: unexpected end of file",
         ),
         (edit("full", "0=1"), "full: cannot open: Is a directory (os error 21)"),
-        (edit("a.png", "2=1"), "unit 2: no such unit; of continuous units, run has 2, 0 to 1"),
+        (edit("a.png", "2=1"), "unit 2: no such unit; run has 2 continuous units, 0 to 1"),
         (
             edit("a.png", "category.1=0"),
-            "unit category.1: no such unit; of categorical units, run has one, category.0",
+            "unit category.1: no such unit; run has one categorical unit, category.0",
         ),
         (edit("a.png", "category.0=4"), "class 4 of category.0: no such class; it has 4, 0 to 3"),
         (
@@ -60,7 +60,7 @@ fn wrong_images_units_and_outputs_are_refused() {
         ),
         (
             traverse(&["--unit", "7", "-o", "o.png"]),
-            "unit 7: no such unit; of continuous units, run has 2, 0 to 1",
+            "unit 7: no such unit; run has 2 continuous units, 0 to 1",
         ),
         (
             traverse(&["--range", "3", "-o", "o.png"]),

@@ -63,7 +63,7 @@ impl RandomForest {
     /// Predictions average the class shares of the leaves; importances average the normalised impurity decrease of trees.
     ///
     /// # Errors
-    /// If there are no rows, as many labels as rows are not given, or there are to be no trees.
+    /// If there are no rows, the number of labels differs, or there are to be no trees.
     ///
     /// ```
     /// use ndarray::array;

@@ -56,7 +56,7 @@ impl LogisticRegression {
     /// of a single score). A single class gives a classifier that always predicts it.
     ///
     /// # Errors
-    /// If there are no rows, as many labels as rows are not given, or a parameter is out of range.
+    /// If there are no rows, the number of labels differs, or a parameter is out of range.
     ///
     /// ```
     /// use ndarray::array;

@@ -82,7 +82,7 @@ impl LinearSvm {
     /// its own rows, and rows of the rest keep C (for two classes each has its own weight).
     ///
     /// # Errors
-    /// If there are no rows, as many labels as rows are not given, or a parameter is out of range.
+    /// If there are no rows, the number of labels differs, or a parameter is out of range.
     ///
     /// ```
     /// use ndarray::array;

@@ -189,7 +189,7 @@ impl Report {
         self.scores.iter().find(|score| score.name == name)
     }
 
-    /// The level by chance of the number with this key.
+    /// The chance level of the number with this key.
     pub fn chance(&self, key: &str) -> Option<Level> {
         self.scores.iter().find_map(|score| score.chance.as_ref()?.get(key))
     }

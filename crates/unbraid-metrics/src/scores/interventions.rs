@@ -29,7 +29,7 @@ pub trait InterventionSampler: Sync {
     fn free(&self, generator: &mut Generator, batch: &mut [f64]);
 
     /// The same codes in another order, while the factors keep theirs: what a score finds in it is chance. `None` if the
-    /// sampler cannot, and scores that draw from it then have no level by chance. Another `round` is another order.
+    /// sampler cannot, and scores that draw from it then have no chance level. Another `round` is another order.
     fn shuffled(&self, seed: u64, round: usize) -> Option<Box<dyn InterventionSampler + '_>> {
         let _ = (seed, round);
         None

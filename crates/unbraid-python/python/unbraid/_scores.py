@@ -41,7 +41,7 @@ class Scores(Mapping[str, float]):
         self._numbers = numbers
         #: Matrices and lists by their keys: ``details["mutual_information"]`` is [units, factors].
         self.details = details
-        #: The same scores after the factors were shuffled: their level by chance.
+        #: The same scores after the factors were shuffled: their chance level.
         self.chance = chance
         #: Standard deviations of ``chance`` over the shuffles, where there were several.
         self.chance_deviation = chance_deviation

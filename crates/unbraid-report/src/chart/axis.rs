@@ -21,10 +21,10 @@ const LARGEST: f64 = 1e300;
 const FARTHEST: f64 = 1e6;
 
 impl Axis {
-    /// An axis over `low` to `high`. Without extent, or with ends that are no numbers, it is widened to something that can
-    /// be drawn.
+    /// An axis over `low` to `high`. Without extent, or with ends that are not finite, it is widened to something that
+    /// can be drawn.
     pub(crate) fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
-        // Differences of larger numbers are no numbers.
+        // Differences of larger numbers overflow.
         let bounded = |value: f64| if value.is_finite() { value.clamp(-LARGEST, LARGEST) } else { value };
         let (low, high) = (bounded(low), bounded(high));
         let (low, high) = match (low.is_finite(), high.is_finite()) {
@@ -39,7 +39,7 @@ impl Axis {
         Self { low, high, from, to }
     }
 
-    /// Where a value stands; far outside, where nobody sees it, not exactly.
+    /// The coordinate of a value; not exact far outside the frame, where it is not visible.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let place = self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from);
         place.clamp(-FARTHEST, FARTHEST)

@@ -43,7 +43,7 @@ pub(crate) fn draw(title: &str, horizontal: &str, groups: &[BoxGroup]) -> Svg {
     draw_with_chance(title, horizontal, groups, None)
 }
 
-/// As [`draw`], with a dashed line at the level by chance, if that is known.
+/// As [`draw`], with a dashed line at the chance level, if that is known.
 pub(crate) fn draw_with_chance(
     title: &str,
     horizontal: &str,
@@ -140,7 +140,7 @@ fn draw_spread(svg: &mut Svg, spread: &Spread, middle: f64, colour: Colour, plac
     }
 }
 
-/// Moves dots that would cover each other up or down by their own bits.
+/// Jitters dots that would cover each other vertically, by the bits of their values.
 fn jitter(value: f64) -> f64 {
     let bits = value.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     (bits as f64 / f64::from(1 << 24) - 0.5) * 7.0

@@ -42,7 +42,8 @@ pub(crate) fn unit_against_factor(title: &str, factor: &str, names: &[String], p
     frame.svg
 }
 
-/// Points that share a factor's value would lie on one line; this moves each by its own bits, up to a fifth of a column.
+/// Points that share a factor's value would lie on one line; this jitters each by the bits of its value, up to a fifth
+/// of a column.
 fn spread(value: f64) -> f64 {
     let bits = value.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     (bits as f64 / f64::from(1 << 24) - 0.5) * 0.4

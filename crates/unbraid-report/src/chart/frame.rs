@@ -119,7 +119,7 @@ impl Frame {
         self.legend_in(names.into_iter().map(|(place, name)| (series_style(place), name)));
     }
 
-    /// The same for series that look in their own way.
+    /// The same for series with styles of their own.
     pub(crate) fn legend_in<'a>(&mut self, names: impl IntoIterator<Item = (String, &'a str)>) {
         let (mut x, mut line) = (LEFT, 0.0);
         for (paint, name) in names {

@@ -15,7 +15,7 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// More points than this are no longer told apart; neighbours are averaged.
+/// More points than this cannot be told apart; neighbours are averaged.
 const MOST_POINTS: usize = 400;
 
 /// The share of a curve at its beginning that need not fit the axis: losses fall from heights that would flatten the

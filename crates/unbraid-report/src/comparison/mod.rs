@@ -53,9 +53,9 @@ pub struct ComparedNumber {
     pub direction: Option<Direction>,
     /// The value of each run; `None` for a run that does not have it.
     pub values: Vec<Option<f64>>,
-    /// The level by chance of each run's value; empty for losses.
+    /// The chance level of each run's value; empty for losses.
     pub chance: Vec<Option<Level>>,
-    /// Whether the values can be held against each other; not so for scores on other images or at other steps.
+    /// Whether the values can be compared; not so for scores on different images or at different steps.
     pub comparable: bool,
 }
 
@@ -151,8 +151,7 @@ impl<'a> Comparison<'a> {
         self.losses().into_iter().map(row).collect()
     }
 
-    /// In what the scores of the runs differ so that none of them is better than another: their data sets, their splits or
-    /// their steps; `None` if they can be compared.
+    /// Why the scores of the runs cannot be compared: different data sets, splits or steps; `None` if they can.
     pub fn why_not_comparable(&self) -> Option<String> {
         let about: Vec<&About> = self
             .entries
@@ -238,7 +237,7 @@ impl<'a> Comparison<'a> {
         text
     }
 
-    /// CSV with one row for each run and value: `run,kind,key,value`. The level by chance of a score has the kind
+    /// CSV with one row for each run and value: `run,kind,key,value`. The chance level of a score has the kind
     /// `chance`.
     pub fn as_csv(&self) -> String {
         let mut text = String::from("run,kind,key,value\n");

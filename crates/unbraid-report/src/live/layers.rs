@@ -1,9 +1,9 @@
 //! A network as a list of plain layers, in the order and layout in which the engine of a page computes them.
 //!
-//! Images are rows of pixels with their channels side by side, where PyTorch's weights have channels first: the columns of
-//! the layer after the convolutions and the rows of the layer before them are reordered. Batch normalisation, whose running
-//! statistics are constant, is multiplied into the convolution before it. Outputs that a picture does not show are left out:
-//! the log-variances of the posterior, and the scales that a decoder may put out beside the means.
+//! Images are rows of pixels with their channels side by side, where PyTorch's weights have channels first: the columns
+//! of the layer after the convolutions and the rows of the layer before them are reordered. Batch normalisation, whose
+//! running statistics are constant, is multiplied into the convolution before it. Outputs that a picture does not show
+//! are left out: the log-variances of the posterior, and the scales that a decoder may output beside the means.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -117,7 +117,7 @@ impl PlainLayer {
         }
     }
 
-    /// Lets a layer that takes an image with channels first take it with channels last.
+    /// Makes a layer that takes an image with channels first take it with channels last.
     fn reorder_columns(&mut self, image: Option<ImageShape>) {
         let Some(image) = image else { return };
         let order: Vec<usize> = channels_last(image).collect();
@@ -126,7 +126,7 @@ impl PlainLayer {
         }
     }
 
-    /// Lets a layer that puts out an image with channels first put it out with channels last, and only the first `kept`.
+    /// Makes a layer that outputs an image with channels first output it with channels last, and only the first `kept`.
     fn reorder_rows(&mut self, image: ImageShape, kept: usize) {
         let order: Vec<usize> = channels_last(image)
             .enumerate()

@@ -4,7 +4,7 @@ use super::encoded_run::EncodedRun;
 use unbraid::data::Factor;
 use unbraid::metrics::information::mutual_information;
 
-/// Labels beyond which a table of classes by labels is no longer read.
+/// With more labels than this, a table of classes by labels is hard to read.
 const MOST_LABELS: usize = 24;
 /// Classes of equal size that stand for the values of a number, as in the scores.
 const GROUPS: usize = 20;

@@ -58,8 +58,8 @@ pub fn write_table_charts(data: &dyn DataSet, path: &Path, existing: Existing) -
     Svg::grid(&charts, 4.min(charts.len()).max(1), title).save(path, existing)
 }
 
-/// The features that change most while a unit goes over `values`: a chart with a curve for each, from the rows that were
-/// decoded on the way, in standard deviations.
+/// The features that change most while a unit goes over `values`: a chart with a curve for each, from the rows that
+/// were decoded for them, in standard deviations.
 pub(crate) fn traversal_chart(
     title: &str,
     horizontal: &str,

@@ -27,7 +27,7 @@ const MOST_POINTS: usize = 1000;
 const MOST_CODES: usize = 2000;
 /// Factors beyond which a matrix has them as rows, so that their names can be read and the page need not be scrolled.
 const MOST_COLUMNS: usize = 12;
-/// Factors of a matrix at most: those that some unit knows most of.
+/// The most factors that a matrix shows: those with the largest entries.
 const MOST_FACTORS: usize = 40;
 /// Colours of a factor with many values.
 const SHADES: usize = 6;
@@ -259,9 +259,9 @@ pub(crate) fn matrices(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
     let many = factors.len() > MOST_COLUMNS;
     (!charts.is_empty()).then(|| Figure {
         name: "units-by-factors",
-        title: "Which unit knows which factor".to_owned(),
+        title: "Which unit encodes which factor".to_owned(),
         caption: if many {
-            "Rows are factors, those that some unit knows most of first; columns are units. A disentangled representation \
+            "Rows are factors, those with the largest entries first; columns are units. A disentangled representation \
              has one bright cell in each row and at most one in each column."
                 .to_owned()
         } else {
@@ -314,7 +314,7 @@ pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
     if information.ncols() != scored.len() || units == 0 {
         return None;
     }
-    // Few are shown in the order of the data, of many those that some unit knows most of.
+    // A few are shown in the order of the data; of many, those with the largest mutual information with a unit.
     let chosen = if scored.len() <= MOST_UNITS {
         (0..scored.len()).collect()
     } else {

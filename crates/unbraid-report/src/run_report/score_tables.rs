@@ -10,7 +10,7 @@ use unbraid::data::Factor;
 use unbraid::evaluate::Scores;
 use unbraid::metrics::registry;
 
-/// Every score beside its level by chance.
+/// Every score beside its chance level.
 pub(super) fn scores(scores: Option<&Scores>) -> String {
     let Some(scores) = scores else { return String::new() };
     let mut html = format!("<p>{}</p>\n", escape(&how_computed(scores)));
@@ -123,7 +123,7 @@ struct Row {
     majority: Option<f64>,
 }
 
-/// What is known of each factor, those that a unit knows most of first.
+/// What is known of each factor, those that a unit encodes best first.
 pub(super) fn factors(encoded: &EncodedRun<'_>, scores: Option<&Scores>) -> String {
     let Some((scores, space)) = scores.zip(encoded.data().factors()) else { return String::new() };
     let names = &scores.about.factors;

@@ -124,7 +124,7 @@ fn in_digits_of(key: &str, mean: &Mean) -> String {
     with_digits(mean, if key == RECONSTRUCTION_ERROR { 4 } else { 3 })
 }
 
-/// The level by chance of a score.
+/// The chance level of a score.
 fn by_chance(level: Option<f64>) -> Cell {
     Cell::plain(level.map_or_else(String::new, |level| digits(level, 3)))
 }
@@ -179,7 +179,7 @@ mod tests {
             table.rows.iter().map(|(_, cells)| cells.iter().map(|cell| cell.text.clone()).collect()).collect()
         };
         let view = StudyView::new(&table);
-        assert_eq!(view.scores(), keys, "a level by chance is no score");
+        assert_eq!(view.scores(), keys, "a chance level is no score");
         let found = best(&view, &[0, 1], &keys);
         assert_eq!(found.columns, ["Score", "vae", CHANCE]);
         assert_eq!(texts(&found), [["0.600 ± 0.141", "0.200"], ["0.400 ± 0.000", ""]]);

@@ -79,7 +79,7 @@ fn legend(view: &StudyView<'_>) -> String {
     }
     if view.scores().iter().any(|key| view.chance(&view.rows, key).is_some()) {
         text.push_str(
-            " Dashed, where it is of one data set: the level by chance, the same score with the factors of all points \
+            " Dashed, where it is of one data set: the chance level, the same score with the factors of all points \
              shuffled, mean over the runs.",
         );
     }

@@ -133,7 +133,7 @@ impl<'a> StudyView<'a> {
         rows.iter().map(|&row| self.table.rows[row].numbers[column]).collect()
     }
 
-    /// The level by chance of a score, mean over those of these rows that have one.
+    /// The chance level of a score, mean over those of these rows that have one.
     pub(crate) fn chance(&self, rows: &[usize], key: &str) -> Option<f64> {
         Mean::of(&self.values(rows, &quantities::chance_key(key))).map(|mean| mean.mean)
     }

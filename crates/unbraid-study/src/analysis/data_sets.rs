@@ -1,4 +1,4 @@
-//! Names under which data sets of a study and of published tables meet.
+//! Common names for the data sets of a study and of published tables.
 
 /// The data set that a name stands for, without the options that make it smaller: `shapes`, which draws the images of
 /// dSprites, and every part of it is `dsprites`, `shapes(variant=noisy)` is `noisy-dsprites`, and `cars3d(...)` is `cars3d`.

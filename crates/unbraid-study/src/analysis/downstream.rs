@@ -1,4 +1,4 @@
-//! What codes are good for: accuracy of prediction from few and from many labels.
+//! Downstream performance: accuracy of prediction from few and from many labels.
 
 use super::groups::{Part, groups};
 use super::statistics::Mean;

@@ -2,14 +2,13 @@
 //! them is decided elsewhere.
 //!
 //! Every analysis takes the places of the rows that it is to look at, such as
-//! [`Table::shown_runs`](super::Table::shown_runs): which data sets and which sources belong together is for the caller to
-//! say.
+//! [`Table::shown_runs`](super::Table::shown_runs): the caller decides which data sets and sources belong together.
 //!
 //! | module | what it says |
 //! |---|---|
 //! | [`quantities`] | what kind of number a column holds, and which way is better |
 //! | [`statistics`] | means with deviations and confidence intervals, quartiles |
-//! | [`data_sets`] | names under which data sets of a study and of published tables meet |
+//! | [`data_sets`] | common names for the data sets of a study and of published tables |
 //! | [`settings`] | which settings are the hyper-parameters of a method, and their short names |
 //! | [`groups`] | rows that have something in common |
 //! | [`curves`] | numbers against hyper-parameters, and against each other |

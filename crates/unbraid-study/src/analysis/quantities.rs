@@ -14,15 +14,15 @@ pub const ELBO: &str = "elbo";
 /// Unsupervised disentanglement ranking, as [`selection`](super::selection) computes it.
 pub const UDR: &str = "udr";
 
-/// Before the key of a score: its level by chance, the same score with the factors of all points shuffled.
+/// Before the key of a score: its chance level, the same score with the factors of all points shuffled.
 const CHANCE: &str = "chance/";
 
-/// The key of the level by chance of the score with this key.
+/// The key of the chance level of the score with this key.
 pub fn chance_key(key: &str) -> String {
     format!("{CHANCE}{key}")
 }
 
-/// The key of the score whose level by chance has this key.
+/// The key of the score whose chance level has this key.
 pub fn scored_key(key: &str) -> Option<&str> {
     key.strip_prefix(CHANCE).filter(|score| metric(score).is_some())
 }
@@ -38,7 +38,7 @@ pub enum Kind {
     Unsupervised,
     /// What training minimised, or a part of it.
     Loss,
-    /// The level by chance of a score: `chance/mig`.
+    /// The chance level of a score: `chance/mig`.
     Chance,
     /// Unknown here, from a table from elsewhere.
     Other,
@@ -67,7 +67,7 @@ pub fn direction(key: &str) -> Direction {
     match (metric(key), key) {
         (Some(metric), _) => metric.direction,
         (None, ELBO | UDR) => Direction::Higher,
-        // A divergence is a price that buys reconstruction: neither way is better as such.
+        // A divergence trades off against reconstruction: neither direction is better as such.
         (None, RECONSTRUCTION | "train/loss") => Direction::Lower,
         (None, _) => Direction::Neither,
     }
@@ -95,8 +95,8 @@ pub fn unsupervised_keys(table: &Table, rows: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// The table with the evidence lower bound, -(reconstruction + KL divergence), as the number [`ELBO`]: the plain bound, as
-/// the methods do not minimise it but some weighted form of it.
+/// The table with the evidence lower bound, -(reconstruction + KL divergence), as the number [`ELBO`]: the plain bound,
+/// of which the methods minimise a weighted form.
 #[must_use]
 pub fn with_derived(mut table: Table) -> Table {
     let places = (table.number_column(RECONSTRUCTION), table.number_column(KL));

@@ -1,4 +1,4 @@
-//! Which settings are the hyper-parameters of a method, and how their values are called.
+//! Which settings are the hyper-parameters of a method, and what their values are called.
 
 use crate::Table;
 use serde_json::Value;

@@ -85,7 +85,7 @@ fn lists(table: &Table) -> Result<BTreeMap<String, Vec<Value>>, DefinitionError>
         .collect()
 }
 
-/// How many combinations there are; `None` if nobody can count them.
+/// How many combinations there are; `None` if the number overflows.
 pub(super) fn count(axes: &[Axis]) -> Option<usize> {
     axes.iter().try_fold(1_usize, |product, axis| product.checked_mul(axis.len()))
 }

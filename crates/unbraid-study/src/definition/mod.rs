@@ -81,7 +81,7 @@ enum Seeds {
     List(Vec<u64>),
 }
 
-/// More runs than anybody trains: a typing error, found before it fills the memory.
+/// More runs than anybody trains: a typo, caught before it fills the memory.
 const MOST_RUNS: usize = 1_000_000;
 
 impl Definition {
@@ -100,7 +100,7 @@ impl Definition {
     /// # Errors
     /// As [`Definition::read`].
     pub fn parse(text: &str, origin: &str, directory: &Path) -> Result<Self> {
-        // Paths are part of what identifies a run, so they must not depend on the way here.
+        // Paths are part of what identifies a run, so they must not depend on how the study was addressed.
         let directory = directory.canonicalize().map_err(unbraid::Error::io(directory, "find it"))?;
         Self::checked(text, origin, &directory).map_err(|source| wrong(origin, source))
     }
@@ -135,7 +135,7 @@ fn wrong(origin: &str, source: DefinitionError) -> Error {
     Error::Definition { origin: origin.to_owned(), source: Box::new(source) }
 }
 
-/// The number of runs; `None` if nobody can count them.
+/// The number of runs; `None` if it overflows.
 fn count(methods: &[Method], seeds: &[u64]) -> Option<usize> {
     methods.iter().try_fold(0_usize, |sum, method| {
         sum.checked_add(axes::count(&method.axes)?.checked_mul(seeds.len())?)
@@ -200,7 +200,7 @@ fn method(study: &StudyText, part: &MethodText, directory: &Path) -> Result<Meth
             base(study.base.as_deref(), study.config.as_deref(), directory)?.ok_or(DefinitionError::NoBase)?
         }
     };
-    // Thousands of pages help nobody; [set] can ask for them.
+    // Nobody reads thousands of pages; `[set]` can ask for them.
     let no_pages = Value::Boolean(false);
     layers.put(layer([("evaluation.report", &no_pages)])?);
     for set in [&study.set, &part.set] {
@@ -342,7 +342,10 @@ mod tests {
         ] {
             assert_eq!(message(text), format!("study.toml: {expected}"), "{text}");
         }
-        assert!(message("base =").starts_with("study.toml: TOML parse error at line 1, column "));
+        assert_eq!(
+            message("[grid"),
+            "study.toml: TOML parse error at line 1, column 6\n  |\n1 | [grid\n  |      ^\nunclosed table, expected `]`"
+        );
         for (text, expected) in [
             ("[set]\nseed = 3", "set: found `seed`, expected seeds in `seeds` only"),
             ("[grid]\nseed = [3]", "found a list of `seed`, expected seeds in `seeds` only"),

@@ -70,7 +70,7 @@ impl Heartbeat {
         shared.leases.iter().filter(|(_, renewed)| renewed.is_lost).map(|(number, _)| *number).collect()
     }
 
-    /// What kept it from renewing leases since it was last asked.
+    /// The errors in renewing leases since the last call.
     pub(crate) fn take_errors(&self) -> Vec<Error> {
         std::mem::take(&mut lock(&self.shared).errors)
     }

@@ -26,7 +26,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(120);
 /// The environment variable that overrides [`TIMEOUT`], in seconds: tests cannot wait that long.
 pub const TIMEOUT_VARIABLE: &str = "UNBRAID_STALE_CLAIM_SECONDS";
 
-/// How many others may be quicker before a lease counts as theirs.
+/// How often other processes may be quicker before a lease counts as held.
 const ATTEMPTS: usize = 5;
 
 /// The leases of a study.

@@ -1,7 +1,7 @@
 //! Running a study on this machine: a process for each run, several at a time, until nothing is left to do.
 //!
-//! Nothing is remembered that is not in the files: which runs are done is in their directories, who works on them in the
-//! leases. So any number of runners may work on one study, here and on other machines, and each may be killed at any time.
+//! All state is in files: which runs are done is in their directories, who works on them in the leases. So any number
+//! of runners may work on one study, here and on other machines, and each may be killed at any time.
 
 mod observer;
 mod signals;
@@ -170,7 +170,7 @@ struct Execution<'a, 'e> {
     elsewhere: Vec<Candidate<'e>>,
     workers: Vec<Worker<'e>>,
     tally: Tally<'e>,
-    /// Whether a request to stop has come that another like it would add something to.
+    /// Whether a request to stop has come after which another one would change something.
     insisted: bool,
     reported: Instant,
 }
@@ -243,7 +243,7 @@ impl<'e> Execution<'_, 'e> {
             self.elsewhere.push(candidate);
             return Ok(());
         };
-        // What others have done with it up to now can be seen, and from now on they keep away.
+        // From here on no other process works on it, and what others have done is visible.
         if self.is_settled(&candidate) {
             return Ok(());
         }

@@ -43,7 +43,7 @@ impl WorkerCommand {
     }
 
     /// The running program with these arguments, under this name. On Linux it is the very same program even if its file
-    /// has been replaced since: a study that takes weeks does not change its version on the way.
+    /// has been replaced since: a study that takes weeks does not change its version halfway.
     ///
     /// # Errors
     /// If the system does not say which program is running.
@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
         let (mut child, configuration) = start().map_err(Error::start(&program.program))?;
         let mut pipe = child.stdin.take();
         if let Some(pipe) = &mut pipe {
-            // A process that ended before it could read this says why in its own way.
+            // A process that ended before it could read this reports the reason itself.
             let _ = writeln!(pipe, "{configuration}");
         }
         Ok(Self { entry, started: Instant::now(), child, pipe, was_killed: false, log })
@@ -208,7 +208,7 @@ fn describe(status: ExitStatus) -> String {
     format!("its process ended with {status}")
 }
 
-/// What a process says on standard error, after what earlier ones said.
+/// What a process writes to standard error, after the output of earlier ones.
 #[derive(Debug)]
 struct Log {
     path: PathBuf,
@@ -241,14 +241,14 @@ impl Log {
         Ok((Self { path, start }, file))
     }
 
-    /// Why the process failed: what it reported itself, or that it was killed, whatever it had said of its progress
-    /// before, or the end of what it said, as a panic does.
+    /// Why the process failed: the error that it reported; if it was killed, that, whatever it had printed before;
+    /// otherwise the end of its output, such as a panic.
     fn why(&self, status: ExitStatus) -> String {
         let said = self.error().filter(|said| said.is_report || !was_killed(status));
         said.map_or_else(|| describe(status), |said| said.text)
     }
 
-    /// The error that the process reported; without one, the end of what it said.
+    /// The error that the process reported; without one, the end of its output.
     fn error(&self) -> Option<Said> {
         let mut text = Vec::new();
         let mut file = File::open(&self.path).ok()?;

@@ -1,7 +1,7 @@
 //! Which runs wait or run in a cluster's queue, as squeue tells.
 //!
-//! The truth about a run is its directory. squeue only tells those that will come from those that will not, so that a run
-//! is not submitted twice, and nothing depends on it: where it is missing or fails, no run is known to be queued.
+//! The truth about a run is its directory. squeue only distinguishes runs that are still to come from others, so that
+//! no run is submitted twice, and nothing depends on it: where it is missing or fails, no run is known to be queued.
 
 use super::submission::Submission;
 use crate::directory::StudyDirectory;
@@ -32,7 +32,7 @@ pub(super) fn has_none_of(submission: &str) -> bool {
     list().is_some_and(|list| !list.lines().filter_map(parse).any(|line| line.submission == submission))
 }
 
-/// A line for each task of everybody; none where squeue is missing or fails.
+/// A line for each task of all users; none where squeue is missing or fails.
 fn list() -> Option<String> {
     // The state comes first: it has no blanks, and a name that is not ours may have any.
     let squeue = Command::new("squeue")

@@ -17,7 +17,7 @@ pub struct Resources {
     pub options: Vec<String>,
 }
 
-/// Everything that the script names; paths from the root.
+/// Everything that the script names; paths are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
     /// The name of the submission.
@@ -38,7 +38,7 @@ pub(super) struct Script {
     pub(super) retry_failed: bool,
 }
 
-/// A task that has been requeued this often is left to a person: each time it did not come to the end of its runs.
+/// A task that was requeued this often without finishing its runs is left to a person.
 const MOST_RESTARTS: u32 = 100;
 
 impl Script {
@@ -81,12 +81,12 @@ until wait "$!"; code=$?; ! kill -0 "$!" 2>/dev/null; do :; done
 # Codes above 128 mean that a signal ended the run, and that there is more to do.
 if [ -n "$stopping" ] && [ "$code" -gt 128 ]; then
   if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {MOST_RESTARTS} ]; then
-    echo "task $task: restarted {MOST_RESTARTS} times; unbraid study submit goes on, if that is right"
+    echo "task $task: restarted {MOST_RESTARTS} times; unbraid study submit submits it again"
     exit "$code"
   fi
   # A task that is being cancelled must not come back, and one that is preempted comes back by itself.
   case "$(squeue --noheader --jobs="$this" --format=%T)" in
-    RUNNING | SIGNALING) scontrol requeue "$this" || echo "task $task: not requeued; unbraid study submit goes on" ;;
+    RUNNING | SIGNALING) scontrol requeue "$this" || echo "task $task: not requeued; unbraid study submit submits it again" ;;
   esac
 fi
 exit "$code"
@@ -246,7 +246,10 @@ mod tests {
         assert_eq!((output.status.code(), requeued.as_str()), (Some(0), ""));
         let (output, requeued) =
             run(directory.path(), &unbraid, "RUNNING", &[("SLURM_RESTART_COUNT", "100")]);
-        assert!(String::from_utf8(output.stdout).unwrap().contains("restarted 100 times"));
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            "warned\ntask 1005: restarted 100 times; unbraid study submit submits it again\n"
+        );
         assert_eq!((output.status.code(), requeued.as_str()), (Some(143), ""));
     }
 }

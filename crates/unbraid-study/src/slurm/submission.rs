@@ -137,7 +137,7 @@ impl Submission {
                     observer.array_submitted(&job, array);
                 }
                 Err(error) if submitted == 0 => {
-                    // An answer may be lost on its way, and a job that was taken needs its files.
+                    // An answer may be lost, and a job that was accepted needs its files.
                     if queue::has_none_of(&self.name) {
                         let _ = fs::remove_file(script);
                         let _ = fs::remove_file(tasks);

@@ -24,8 +24,8 @@ use unbraid::run::State;
 /// Reads a table of results, as [`Table::write_csv`] writes it or with the column names of other tools.
 ///
 /// # Errors
-/// If it is no CSV, its header names no method or no score, or a field is none of what its column holds. The message names
-/// line and column.
+/// If it is not CSV, its header names no method or no score, or a field does not fit its column. The message names line
+/// and column.
 pub fn read(path: &Path) -> Result<Table> {
     let file = open_limited(path, LONGEST_TABLE).map_err(unbraid::Error::io(path, "read it"))?;
     Sheet::read(file)

@@ -23,7 +23,7 @@ pub struct Table {
     /// Dotted keys of the settings that distinguish runs, without `method`, `data` and `seed`, which have places of
     /// their own.
     pub setting_keys: Vec<String>,
-    /// Names of the numbers: scores by their keys in the registry of metrics, their levels by chance (`chance/mig`), and
+    /// Names of the numbers: scores by their keys in the registry of metrics, their chance levels (`chance/mig`), and
     /// the last losses of training as in `metrics.jsonl` (`train/reconstruction`, `train/kl`, ...).
     pub number_keys: Vec<String>,
     /// The runs, in the order of the manifest; those from elsewhere after them.

@@ -44,8 +44,8 @@ impl Results {
         Ok(results)
     }
 
-    /// Of the runs in a manifest alone. A run that has not begun has a row too; what a file does not say is missing, and a
-    /// file that is damaged is warned of.
+    /// Of the runs in a manifest alone. A run that has not begun has a row too; what no file says is missing, and a
+    /// damaged file is reported.
     pub fn of_runs(study: &StudyDirectory, manifest: &Manifest) -> Self {
         let (records, warnings): (Vec<Record>, Vec<Vec<String>>) =
             manifest.entries.par_iter().map(|entry| Record::read(entry, &study.run(entry))).unzip();
@@ -60,7 +60,7 @@ struct Record {
     numbers: Vec<(String, f64)>,
 }
 
-/// A run that was asked to stop has not failed: like one whose process is gone, it is on its way.
+/// A run that was asked to stop has not failed: like one whose process is gone, it counts as running.
 fn state_of(status: &Status) -> State {
     match status.state {
         State::Interrupted => State::Running,
@@ -164,7 +164,7 @@ fn assemble(records: Vec<Record>) -> Table {
     table
 }
 
-/// Scores in the order of the registry, each before its level by chance, then losses, the total first, then what is unknown
+/// Scores in the order of the registry, each before its chance level, then losses, the total first, then what is unknown
 /// here.
 pub(super) fn sort_number_keys(keys: &mut [String]) {
     let place = |key: &str| {

@@ -110,25 +110,17 @@ impl Config {
         if need <= posterior.provides() {
             return Ok(());
         }
-        let expected = match need {
+        let (expected, needed) = match need {
             PosteriorNeed::Samples => return Ok(()),
-            PosteriorNeed::Density => "diagonal, full-covariance or iaf",
-            PosteriorNeed::Gaussian => "diagonal or full-covariance",
-            PosteriorNeed::DiagonalGaussian => "diagonal",
+            PosteriorNeed::Density => ("diagonal, full-covariance or iaf", "its density"),
+            PosteriorNeed::Gaussian => ("diagonal or full-covariance", "its exact moments"),
+            PosteriorNeed::DiagonalGaussian => ("diagonal", "the density of independent Gaussians"),
         };
         let objective = self.objective.name();
-        let reason = match (term, need) {
-            (None, PosteriorNeed::Gaussian) => format!("`{objective}` decodes its mean"),
-            (None, _) => format!("`{objective}` is defined for no other"),
-            (Some(term), PosteriorNeed::Density) => {
-                format!("the term `{term}` of `{objective}` needs its density")
-            }
-            (Some(term), PosteriorNeed::Gaussian) => {
-                format!("the term `{term}` of `{objective}` needs its exact moments")
-            }
-            (Some(term), _) => {
-                format!("the term `{term}` of `{objective}` needs the density of independent Gaussians")
-            }
+        let reason = match term {
+            Some(term) => format!("the term `{term}` of `{objective}` needs {needed}"),
+            None if need == PosteriorNeed::Gaussian => format!("`{objective}` decodes its mean"),
+            None => format!("`{objective}` is defined for no other"),
         };
         Err(Error::value(key, posterior.name(), format!("{expected}, since {reason}")))
     }
@@ -240,11 +232,11 @@ pub(super) fn at_least_one(key: &str, value: u64) -> Result {
     if value == 0 { Err(Error::value(key, value, "at least 1")) } else { Ok(()) }
 }
 
-/// No width, number of channels, units, classes, samples or images of a batch is larger: products of a few of them are then
-/// far from overflow, and memory is checked before anything of the size is made.
+/// The largest width, number of channels, units, classes, samples or images of a batch. Products of a few of them are
+/// far from overflowing, and memory is checked before anything of that size is allocated.
 const LARGEST_SIZE: usize = 1 << 24;
 
-/// Checks a number that something is allocated by.
+/// Checks a number before anything of that size is allocated.
 pub(super) fn size(key: &str, value: usize) -> Result {
     at_least_one(key, value as u64)?;
     if value <= LARGEST_SIZE {
@@ -253,7 +245,8 @@ pub(super) fn size(key: &str, value: usize) -> Result {
     Err(Error::value(key, value, format!("at most {LARGEST_SIZE}")))
 }
 
-/// Deeper than any network of fully connected layers, and more than there are categorical units, each of which has a layer.
+/// The most layers: more than any fully connected network has. Also the most categorical units, each of which has a
+/// layer.
 const MOST_LAYERS: usize = 1000;
 
 /// Checks a number of layers.

@@ -37,7 +37,7 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
     format!("{place}.{key}: {found}{message}")
 }
 
-/// The tables that a key may be missing from the name of: `beta` for `objective.beta`.
+/// The tables in which to look for a key that was given without its table: `beta` for `objective.beta`.
 const TABLES: [&str; 7] = [
     "objective",
     "training",
@@ -48,12 +48,12 @@ const TABLES: [&str; 7] = [
     "model.architecture",
 ];
 
-/// An unknown key at the top, and the key of a table that it would be, if there is one.
+/// An unknown top-level key, and the key of a table that was probably meant, if there is one.
 fn deeper_key(merged: &Table, error: &toml::de::Error) -> Option<(String, String)> {
     let word = error.message().strip_prefix("unknown field `")?.split('`').next()?;
     let value = merged.get(word)?;
     let fits = |table: &str| {
-        // Without its name, a table of keys by name could have any.
+        // Which keys such a table has depends on its name.
         if ["objective", "model.likelihood", "model.architecture"].contains(&table)
             && table_at(merged, table).is_none_or(|table| !table.contains_key("name"))
         {
@@ -67,7 +67,7 @@ fn deeper_key(merged: &Table, error: &toml::de::Error) -> Option<(String, String
         let Some(target) = target else { return false };
         target.insert(word.to_owned(), value.clone());
         let result: Result<Config, _> = Value::Table(moved).try_into();
-        // A value of the wrong kind is another matter.
+        // An error about its value still means that the key exists.
         result.err().is_none_or(|other| !other.message().starts_with(&format!("unknown field `{word}`")))
     };
     let of_data = || {
@@ -86,7 +86,7 @@ fn method_hint(table: &Table, place: &str) -> String {
     }
 }
 
-/// The key of a table inside of `table` that has the key `word`.
+/// The key of a table inside `table` that has the key `word`.
 fn sub_table_with(table: &Table, word: &str) -> Option<String> {
     let has_word = |value: &Value| value.as_table().is_some_and(|inner| inner.contains_key(word));
     table.iter().find(|(_, value)| has_word(value)).map(|(key, _)| key.clone())
@@ -101,7 +101,7 @@ fn key_of_word(table: &Table, word: &str) -> Option<String> {
     })
 }
 
-/// The key of a table inside of the one at `place` that lacks the key `word`: with it, there is another error or none.
+/// The key of a table inside the one at `place` that lacks the key `word`: adding it changes or removes the error.
 fn sub_table_without(merged: &Table, place: &str, word: &str, error: &toml::de::Error) -> Option<String> {
     let mut keys = table_at(merged, place)?.iter().filter(|(_, value)| value.is_table()).map(|(key, _)| key);
     let completes = |key: &str| {

@@ -122,13 +122,13 @@ impl Layers {
         Self { merged, directory: None }.with_absolute_paths(directory)
     }
 
-    /// The same with the paths so far resolved against `directory`, whatever those of further layers mean.
+    /// The same with the paths so far resolved against `directory`; those of later layers are not affected.
     fn with_absolute_paths(self, directory: &Path) -> Self {
         self.with_absolute(std::iter::once("path").chain(registry::PATH_OPTIONS), directory)
     }
 
-    /// The same for the options that are paths. The path of a data set itself is resolved last, as earlier versions did,
-    /// so that a run of theirs is known again by its configuration.
+    /// The same for the options that are paths. The path of a data set itself is resolved last, as earlier versions
+    /// did, so that their runs are recognised by their configuration.
     pub(super) fn with_absolute_options(self, directory: &Path) -> Self {
         self.with_absolute(registry::PATH_OPTIONS.into_iter(), directory)
     }
@@ -154,7 +154,7 @@ impl Layers {
         Self { directory: Some(directory.to_owned()), ..self }
     }
 
-    /// The same with another data set, whose options are its own.
+    /// The same with another data set, without the options of the earlier one.
     pub(super) fn with_data(mut self, data: &DataSpec) -> Self {
         self.merged.remove("data");
         self.put(Self::of_data(data));
@@ -376,7 +376,10 @@ mod tests {
         layers.put(keys(&[("data.positions", 8.into()), ("data", "shapes".into())]));
         assert_eq!(layers.resolve().unwrap().data.to_string(), "shapes(orientations=10, positions=8)");
         for key in ["", "objective.", ".beta", "a..b"] {
-            assert!(Layers::of_keys([(key, Value::from(1))]).is_err(), "{key}");
+            assert_eq!(
+                Layers::of_keys([(key, Value::from(1))]).unwrap_err().to_string(),
+                format!("configuration: `{key}`: found an empty part, expected a key such as objective.beta")
+            );
         }
     }
 

@@ -133,12 +133,11 @@ pub struct TrainingConfig {
     /// has it if and only if it has `validation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_every: Option<u64>,
-    /// Ends training when the loss on the images that are held out has not improved for `patience` validations. Off if
-    /// absent.
+    /// Ends training when the loss on held-out images has not improved for `patience` validations. Off if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<EarlyStop>,
-    /// Whether to keep the weights with the lowest loss on the images that are held out, as `best.safetensors`, and to
-    /// score and use them in place of the last ones.
+    /// Whether to keep the weights with the lowest loss on held-out images, as `best.safetensors`, and to score and use
+    /// them in place of the last ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_best: bool,
 }
@@ -185,21 +184,21 @@ impl TrainingConfig {
 }
 
 impl Config {
-    /// A SHA-256 of the canonical text without `[evaluation]`. Two configurations have the same fingerprint exactly if
-    /// they train the same model.
+    /// A SHA-256 of the canonical text without `[evaluation]`. Two configurations have the same fingerprint if and only
+    /// if they train the same model.
     pub fn fingerprint(&self) -> String {
         let training = Self { evaluation: EvaluationConfig::default(), ..self.clone() };
         Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// As [`Config::fingerprint`], without the number of steps or epochs: equal exactly if the weights are the same after
-    /// every step that both take.
+    /// As [`Config::fingerprint`], without the number of steps or epochs: equal if and only if the weights are the same
+    /// after every step that both take.
     pub fn fingerprint_of_steps(&self) -> String {
         let mut any_length = self.clone();
         let training = &mut any_length.training;
         training.steps = training.steps.map(|_| 0);
         training.epochs = training.epochs.map(|_| 0);
-        // Neither when it ends nor what is measured and kept on the way changes a step.
+        // Neither its end nor what is measured and kept along the way affects a step.
         (training.validate_every, training.early_stop, training.keep_best) = (None, None, false);
         any_length.fingerprint()
     }

@@ -283,8 +283,8 @@ pub enum Scale {
 pub enum Learned {
     /// One number for all pixels of all images.
     Learned,
-    /// One for each pixel and channel, put out by the decoder beside the mean: its last layer has twice as many channels,
-    /// first the means, then the logarithms of the scales.
+    /// One for each pixel and channel, output by the decoder beside the mean: its last layer has twice as many
+    /// channels, first the means, then the logarithms of the scales.
     Decoded,
 }
 
@@ -295,7 +295,7 @@ impl Default for Scale {
 }
 
 impl LikelihoodConfig {
-    /// Whether the decoder puts out a scale for each pixel and channel.
+    /// Whether the decoder outputs a scale for each pixel and channel.
     pub fn has_decoded_scale(&self) -> bool {
         match self {
             Self::Bernoulli {} => false,

@@ -49,7 +49,7 @@ pub enum HeldOutSplit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EarlyStop {
-    /// After so many validations in a row without a new best.
+    /// After this many validations in a row without a new best.
     pub patience: u64,
 }
 

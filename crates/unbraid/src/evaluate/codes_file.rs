@@ -7,10 +7,10 @@
 //! real ones where that is what they are (an angle, an age); without them only the unsupervised scores apply.
 //!
 //! Files written by unbraid also have `written_by`, by which they are recognised, and where scores needed it
-//! `divergence_train` \[n, units\] (from a prior that is not standard normal), `reconstruction_error_train` \[n, 1\], and
-//! `factor_values_train` and `factor_values_test`, what class numbers stand for where that is a number. If
-//! the test points are images that the model was not trained on, `split` is `test`, and the arrays are there for those, too:
-//! scores that fit nothing are computed on them.
+//! `divergence_train` \[n, units\] (from a prior that is not standard normal), `reconstruction_error_train` \[n, 1\],
+//! and `factor_values_train` and `factor_values_test`, what class numbers stand for where that is a number. If the test
+//! points are images that the model was not trained on, `split` is `test`, and the file has these arrays for the test
+//! points, too: scores that fit nothing are computed on them.
 
 use crate::error::{Error, Result};
 use crate::files::{self, Existing};
@@ -124,7 +124,7 @@ fn with_posteriors(mut codes: Codes, npz: &mut Npz, part: &str) -> Result<unbrai
     Ok(codes.with_reconstruction_errors(floats(npz, &errors)?.into_iter().collect()))
 }
 
-/// The test points as points that scores which fit nothing are computed on.
+/// The test points, on which scores that fit nothing are computed.
 fn unseen(codes: &Codes, npz: &mut Npz) -> Result<unbraid_metrics::Result<Codes>> {
     let points =
         if codes.has_factors() { codes.test_points() } else { Codes::unlabelled(floats(npz, "codes_test")?) };
@@ -245,7 +245,7 @@ pub struct ScoredPoints {
 /// What is known of the posteriors of some points beside the codes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posteriors {
-    /// Logarithms of their variances \[n, units\]; `None` where codes are no means.
+    /// Logarithms of their variances \[n, units\]; `None` if the codes are not means.
     pub log_variances: Option<Array2<f32>>,
     /// Divergences from the prior \[n, units\]; `None` where it is standard normal.
     pub divergences: Option<Array2<f32>>,

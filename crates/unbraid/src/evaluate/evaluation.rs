@@ -28,9 +28,9 @@ pub struct Settings {
     pub samples: usize,
     /// What is taken as the code of an image.
     pub representation: Representation,
-    /// Whether scores are computed on shuffled factors as well, which is their level by chance.
+    /// Whether scores are also computed on shuffled factors, which gives their chance level.
     pub chance: bool,
-    /// How often points are drawn anew for the intervals of scores; 0 for no intervals.
+    /// Number of bootstrap resamples for the confidence intervals of scores; 0 for no intervals.
     pub resamples: usize,
 }
 
@@ -49,10 +49,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a configuration asks for. Which images are scored is said by the [`Source`](super::Source).
+    /// What a configuration asks for. The [`Source`](super::Source) determines which images are scored.
     ///
     /// # Errors
-    /// If an option of a metric cannot be right.
+    /// If an option of a metric is invalid.
     pub fn of(config: &EvaluationConfig) -> Result<Self> {
         let EvaluationConfig { metrics, chance, bootstrap, .. } = config;
         let registry = config.registry()?;

@@ -49,7 +49,7 @@ pub struct About {
     /// Distinct images among the test points.
     #[serde(default)]
     pub test_images: usize,
-    /// What has to be known of all scores, a sentence each: which factors were left out, or are numbers.
+    /// Notes on all scores, a sentence each: which factors were left out, or are numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The names of the factors that were scored, in the order of the columns of matrices.
@@ -58,8 +58,8 @@ pub struct About {
 }
 
 impl About {
-    /// Whether scores of this evaluation were computed from the same points as those of another one. Not so if it does not
-    /// say which configuration it is of.
+    /// Whether scores of this evaluation were computed from the same points as those of another one. False if the
+    /// configuration is not recorded.
     pub(super) fn is_of_the_points_of(&self, other: &Self) -> bool {
         let Self {
             unbraid: _,

@@ -40,8 +40,8 @@ pub fn check_outputs(run: &Run) -> Result {
 /// representation, and with the same options. What is returned is what was asked for, whether it was computed now or before.
 ///
 /// # Errors
-/// As [`evaluate()`](super::evaluate()); if something else than an earlier evaluation is in the way, or the files cannot be
-/// written.
+/// As [`evaluate()`](super::evaluate()); if a file other than an earlier evaluation is in the way, or the files cannot
+/// be written.
 pub fn evaluate_and_write(
     run: &Run,
     source: Source<'_>,
@@ -110,7 +110,7 @@ pub fn evaluate_and_write(
     Ok(report)
 }
 
-/// Whether a score has the levels by chance and the intervals that are asked for.
+/// Whether a score has the chance levels and the intervals that are asked for.
 fn has_levels(settings: &Settings, score: &Score) -> bool {
     let depends_on_factors = settings.registry.get(&score.name).is_some_and(|metric| metric.needs.factors);
     let is_undefined =
@@ -123,7 +123,7 @@ fn has_levels(settings: &Settings, score: &Score) -> bool {
 /// Whether a score has the options that a registry would compute it with.
 fn is_same_parameters(registry: &Registry, score: &Score) -> bool {
     let Ok(values) = registry.values(&score.name) else { return false };
-    // Through text, as what was read: not every number comes back from it to the last bit.
+    // Through text, as the scores that were read: not every number survives the round trip to the last bit.
     let read = serde_json::to_string(values).and_then(|text| serde_json::from_str(&text));
     read.is_ok_and(|values: serde_json::Value| values == score.parameters)
 }

@@ -95,7 +95,7 @@ impl Run {
     /// What an assignment means for the units of this run.
     ///
     /// # Errors
-    /// If there is no such unit, or the value is none that it could have.
+    /// If there is no such unit, or it cannot have this value.
     pub fn assignment(&self, written: &NamedAssignment) -> Result<Assignment> {
         let unit = self.find_unit(&written.unit)?;
         Assignment::new(unit, &written.value).map_err(|_| {

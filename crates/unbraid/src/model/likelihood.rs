@@ -27,7 +27,7 @@ enum Family {
 enum LogScale {
     Fixed(f64),
     Learned(Box<Parameter<1>>),
-    /// In the second half of the channels that the decoder puts out.
+    /// In the second half of the decoder's output channels.
     Decoded,
 }
 
@@ -64,7 +64,7 @@ impl Likelihood {
     /// * Gaussian with mean m and standard deviation s: sum (x - m)^2 / (2 s^2) + ln s + ln(2 pi) / 2
     /// * Laplace with mean m and scale b: sum |x - m| / b + ln(2 b)
     ///
-    /// s and b are one number, or one for each pixel and channel if the decoder puts them out.
+    /// s and b are one number, or one for each pixel and channel if the decoder outputs them.
     pub fn negative_log_likelihood(&self, outputs: Tensor<4>, images: Tensor<4>) -> Tensor<1> {
         let Some(log_scale) = &self.log_scale else {
             return unbraid_kernels::bernoulli_loss(outputs, images);

@@ -32,7 +32,7 @@ struct Encoder {
     linear: Vec<LinearLayer>,
     /// Mean and log-variance; `None` without continuous units, or if they have neither.
     heads: Option<PosteriorHeads>,
-    /// What makes the posterior of the continuous units more than these.
+    /// What a posterior other than the diagonal Gaussian needs beside these.
     extension: Extension,
     /// One layer of logits for each categorical unit.
     categorical: Vec<LinearLayer>,

@@ -1,4 +1,4 @@
-//! Continuous and categorical units, each kept at a capacity of their own.
+//! Continuous and categorical units, each kind kept at its own capacity.
 
 use super::{ForwardPass, Needs, Term};
 use crate::config::Schedule;

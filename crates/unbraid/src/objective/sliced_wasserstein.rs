@@ -10,7 +10,8 @@ use unbraid_data::random::Stream;
 ///
 /// SW^2 = 1/L sum_l 1/B sum_i (a_(i) - b_(i))^2 with a = theta_l^T z and b = theta_l^T p in ascending order.
 ///
-/// On a line the best transport pairs values by rank. The directions are uniform on the sphere and new at every step.
+/// In one dimension, the optimal transport pairs values by rank. The directions are uniform on the sphere and new at
+/// every step.
 #[derive(Clone, Debug)]
 pub struct SlicedWasserstein {
     projections: usize,

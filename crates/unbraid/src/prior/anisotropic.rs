@@ -51,8 +51,12 @@ impl Anisotropic {
                 let squares = variances_of(data, VarianceRule::SINGULAR_VALUES, false)?;
                 scaled(squares.into_iter().rev().take(units).collect(), scale)
             }
-            // Without data the prior is about to get the variances that were saved.
-            (Variances::Rule(_), _) => vec![scale; units],
+            (Variances::Rule(VarianceRule::Equal), _)
+            // Without data, the prior is about to get the variances that were saved.
+            | (
+                Variances::Rule(VarianceRule::PrincipalComponents | VarianceRule::UncentredSingularValues),
+                None,
+            ) => vec![scale; units],
         };
         let logarithms = variances.iter().map(|variance| variance.ln() as f32).collect();
         Ok(Self {

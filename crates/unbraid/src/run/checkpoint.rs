@@ -51,7 +51,7 @@ pub(super) struct Checkpoint {
 
 /// The newest weights.
 const LAST: &str = "last.safetensors";
-/// Those with the lowest loss on images that are held out.
+/// Those with the lowest loss on held-out images.
 const BEST: &str = "best.safetensors";
 
 fn name(kind: &str, step: u64) -> String {
@@ -86,7 +86,7 @@ pub(super) fn save(
     Ok(())
 }
 
-/// Writes the weights with the lowest loss so far on images that are held out.
+/// Writes the weights with the lowest loss so far on held-out images.
 ///
 /// # Errors
 /// As [`save`].
@@ -209,8 +209,9 @@ pub(super) fn read_weights(path: &Path, config: &Config) -> Result<Weights> {
     Ok(Weights { step: note.step, images: note.images, state })
 }
 
-/// Lets the weights of a run that is to be extended say that they belong to it whatever its length. Those of this version do
-/// so already. Every file is replaced as a whole and belongs to both configurations, so that the process may die anywhere.
+/// Rewrites the metadata of the weights of a run that is to be extended, so that they belong to it whatever its length.
+/// Those of this version do so already. Every file is replaced as a whole and belongs to both configurations, so that
+/// the process may die at any point.
 ///
 /// # Errors
 /// If a file is damaged, belongs to another configuration, or cannot be written.

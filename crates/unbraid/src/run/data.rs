@@ -52,7 +52,7 @@ impl Run {
     }
 }
 
-/// The test part of the data whose hash is `sha256`; `None` if that is not the training part.
+/// The test split of the data whose hash is `sha256`; `None` if that is not the training split.
 pub(super) fn test_part(
     data: &DataSpec,
     sha256: &str,

@@ -51,7 +51,7 @@ impl RunDirectory {
     /// # Errors
     /// If nothing can be written here.
     pub fn create_named(config: &Config) -> Result<Self> {
-        // Data of one's own has a better name than the kind of its files.
+        // A user's own data is better named after its path than after the type of its files.
         let is_kind = |name: &String| ["folder", "npz"].contains(&name.as_str());
         let stem = || {
             let stem = config.data.path.as_ref()?.file_stem()?;
@@ -162,7 +162,7 @@ impl RunDirectory {
         Ok(Self { paths, _lock: file })
     }
 
-    /// Removes what a run wrote, but no other files. If the process dies on the way, the next one goes on.
+    /// Removes what a run wrote, but no other files. If the process dies halfway, the next one continues.
     fn clear(&self) -> Result {
         let marker = self.paths.removing();
         files::write(&marker, Existing::Replace, |_| Ok(()))?;
@@ -228,8 +228,8 @@ impl RunDirectory {
     }
 }
 
-/// Whether the heartbeat of a run is recent, by the clock of the file system alone: machines that share it need not agree
-/// on the time. A time that is far ahead was not given by that clock, so it is no heartbeat.
+/// Whether the heartbeat of a run is recent, by the clock of the file system alone: machines that share it need not
+/// agree on the time. A time far in the future does not come from that clock and is no heartbeat.
 fn is_fresh(paths: &RunPaths) -> bool {
     let Ok(heartbeat) = fs::metadata(paths.status()).and_then(|status| status.modified()) else {
         return false;
@@ -258,7 +258,7 @@ fn check_remains(path: &Path, start: Start) -> Result<Remains> {
     let remains = remains(path);
     let is_usable = match remains {
         Remains::Nothing | Remains::OfRemoval => true,
-        // Of a version that removed the configuration first, or of somebody who did so.
+        // Left by a version that removed the configuration first, or by somebody who did so.
         Remains::OfRun => start == Start::Overwrite,
         Remains::Other => false,
     };
@@ -409,14 +409,12 @@ mod tests {
         for file in ["status.json", "config.toml"] {
             fs::remove_file(path.join(file)).unwrap();
         }
+        let expected = "found files that do not belong to a run, expected an empty directory or a run";
         for start in [Start::Fresh, Start::ResumeIfThere] {
-            assert_eq!(
-                refusal(path, start),
-                "found files that do not belong to a run, expected an empty directory or a run"
-            );
+            assert_eq!(refusal(path, start), expected);
         }
         fs::write(path.join("thesis.tex"), "x").unwrap();
-        assert!(refusal(path, Start::Overwrite).starts_with("found files that do not belong to a run"));
+        assert_eq!(refusal(path, Start::Overwrite), expected);
         fs::remove_file(path.join("thesis.tex")).unwrap();
         assert!(!RunDirectory::acquire(path, Start::Overwrite).unwrap().1);
         assert!(!path.join("checkpoints").exists());

@@ -18,7 +18,7 @@ pub(super) fn relative_paths(data: &DataSpec, run: &Path) -> BTreeMap<String, Pa
     paths(data).filter_map(relative).collect()
 }
 
-/// The data of a run where it is now: each path as it is stored, or, if there is nothing, as it lies relative to the run.
+/// The data of a run where it is now: each path as it is stored, or, if nothing is there, the path relative to the run.
 pub(super) fn located(data: &DataSpec, run: &RunPaths) -> DataSpec {
     let Some(meta) = Meta::read(&run.meta()) else { return data.clone() };
     let mut found = data.clone();
@@ -76,7 +76,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// The way from one absolute path to another; `None` if they are on different drives.
+/// The relative path from one absolute path to another; `None` if they are on different drives.
 fn between(from: &Path, to: &Path) -> Option<PathBuf> {
     let (mut from, mut to) = (from.components().peekable(), to.components().peekable());
     if from.peek() != to.peek() {

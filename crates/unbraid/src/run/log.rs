@@ -70,7 +70,7 @@ impl GrowingFile {
     }
 }
 
-/// Where the first so many lines end; `None` if there are fewer. Reads in pieces, since the file may be of any length.
+/// Where the first `lines` lines end; `None` if there are fewer. Reads in pieces, since the file may be of any length.
 fn end_of_lines(file: &File, lines: u64) -> io::Result<Option<u64>> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let (mut left, mut place) = (lines, 0);

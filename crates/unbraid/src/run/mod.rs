@@ -18,6 +18,7 @@ mod crc32c;
 mod data;
 mod directory;
 mod features;
+mod job;
 mod journal;
 mod locate;
 mod log;

@@ -244,8 +244,8 @@ impl Run {
         self.names().label(unit)
     }
 
-    /// Changes the names of some units: pairs of a unit, by number or earlier name, and its new name; an empty one takes the
-    /// name away. Writes `units.toml` unless something is wrong.
+    /// Changes the names of some units: pairs of a unit, by number or earlier name, and its new name; an empty one
+    /// removes the name. Writes `units.toml` unless something is wrong.
     ///
     /// # Errors
     /// If a unit does not exist, a name is wrong or taken, or the file cannot be written.
@@ -260,7 +260,7 @@ impl Run {
                 return Err(Error::argument("name", format!("two for {}", self.unit_label(*unit)), "one"));
             }
         }
-        // First away with the old ones, so that two units can exchange their names.
+        // The old names are removed first, so that two units can exchange theirs.
         changes.iter().for_each(|(unit, _)| names.remove(*unit));
         for (unit, name) in changes {
             if !name.trim().is_empty() {

@@ -98,7 +98,7 @@ impl RunPaths {
         self.root.join(LOCK)
     }
 
-    /// `.removing`: there while a run is removed. What is left of it then is no run any more.
+    /// `.removing`: exists while a run is being removed. What is left of it is no longer a run.
     pub(super) fn removing(&self) -> PathBuf {
         self.root.join(REMOVING)
     }

@@ -27,8 +27,8 @@ use unbraid_data::{DataSet, Features, ImageShape, Standardised};
 /// images; each result depends only on its own image or latent values. The directory is only read, so that a run can be
 /// opened while it is still training.
 ///
-/// A run that was trained on a [table](Run::features) takes and gives vectors in the units of the table, as images of one row:
-/// the network sees them standardised, but nobody else does.
+/// A run that was trained on a [table](Run::features) takes and gives vectors in the units of the table, as images of
+/// one row: standardising is internal to it.
 ///
 /// ```no_run
 /// use ndarray::Array4;
@@ -68,8 +68,8 @@ pub struct OpenOptions {
 }
 
 impl Run {
-    /// Opens a run directory on the CPU with the weights of its last checkpoint, finished or not; with `training.keep_best`
-    /// those with the lowest loss on images that are held out.
+    /// Opens a run directory on the CPU with the weights of its last checkpoint, finished or not; with
+    /// `training.keep_best` those with the lowest loss on held-out images.
     ///
     /// # Errors
     /// If there is no run or no checkpoint yet, or the weights do not match the configured model.
@@ -304,8 +304,8 @@ impl Run {
     }
 
     /// KL(q(z_i|x) || p(z_i)) of each unit in nats, mean over the images: continuous units first, then the categorical
-    /// ones. In closed form if there is one; otherwise estimated from one sample of each posterior, drawn with `seed`. A
-    /// posterior that is not Gaussian is taken for one with the same moments.
+    /// ones. In closed form if there is one; otherwise estimated from one sample of each posterior, drawn with `seed`.
+    /// A posterior that is not Gaussian is treated as a Gaussian with the same moments.
     pub fn divergences(&self, posteriors: &Posteriors, seed: u64) -> Vec<f64> {
         let (images, units) = posteriors.mean.dim();
         let mut divergences = vec![0.0; units];
@@ -445,8 +445,8 @@ impl Run {
     }
 }
 
-/// Compares what the metadata of a checkpoint and the configuration say with the tensors that are there, before a network of
-/// that size is made.
+/// Compares what the metadata of a checkpoint and the configuration say with the tensors that are there, before a
+/// network of that size is allocated.
 fn check_weights(config: &Config, shape: ImageShape, state: &[StateTensor]) -> Result {
     let sizes = [shape.height, shape.width, shape.channels];
     let values = sizes.iter().try_fold(1_usize, |values, size| values.checked_mul(*size));

@@ -37,9 +37,9 @@ const STEPS: &str = "means.steps";
 
 impl Means {
     /// Empty sums. The keys are the loss, the reconstruction, the KL divergence, each term, the auxiliary losses of
-    /// terms, each scheduled weight or capacity, and the KL divergence of each unit, continuous ones first.
-    /// Without a density of the posterior there is no divergence of single units, and that of all of them only if a term
-    /// estimates it.
+    /// terms, each scheduled weight or capacity, and the KL divergence of each unit, continuous ones first. If the
+    /// posterior has no density, there is no divergence of single units, and one of all units only if a term estimates
+    /// it.
     pub fn new(objective: &Objective, model: &ModelConfig) -> Self {
         let ModelConfig { latents, posterior, .. } = model;
         let has_density = posterior.provides() >= PosteriorNeed::Density;

@@ -50,7 +50,24 @@ fn discriminator_weights(config: &Config, images: ImageShape) -> f64 {
             let (pixels, features) = (images.values() as f64, features as f64);
             features * (pixels + features) + classifier(features + units, &term.discriminator.over_features())
         }
-        _ => 0.0,
+        TermConfig::Kl {}
+        | TermConfig::KlFromCapacity { .. }
+        | TermConfig::ContinuousKlFromCapacity { .. }
+        | TermConfig::CategoricalKlFromCapacity { .. }
+        | TermConfig::NegativeEntropy {}
+        | TermConfig::IwaeKl {}
+        | TermConfig::MutualInformation { .. }
+        | TermConfig::TotalCorrelation { .. }
+        | TermConfig::DimensionWiseKl { .. }
+        | TermConfig::CovarianceOffDiagonal(_)
+        | TermConfig::CovarianceDiagonal(_)
+        | TermConfig::ThirdMoment {}
+        | TermConfig::Mmd(_)
+        | TermConfig::InclusiveKl {}
+        | TermConfig::ExclusiveKl { .. }
+        | TermConfig::Moments {}
+        | TermConfig::RandomMixture { .. }
+        | TermConfig::SlicedWasserstein { .. } => 0.0,
     };
     config.objective.terms().iter().map(|term| of_term(&term.term)).sum()
 }

@@ -32,7 +32,7 @@ use validation::Validation;
 pub enum Ending {
     /// All steps are done.
     Complete,
-    /// The loss on images that are held out no longer improves; everything is saved.
+    /// The loss on held-out images no longer improves; everything is saved.
     StoppedEarly,
     /// The journal asked to stop; everything is saved.
     Interrupted,
@@ -49,7 +49,7 @@ pub trait Journal {
     /// The state to resume from. `snapshot` says whether to keep it in addition to later ones.
     fn checkpoint(&mut self, trainer: &Trainer<'_>, snapshot: bool) -> Result;
 
-    /// The weights with the lowest loss so far on images that are held out.
+    /// The weights with the lowest loss so far on held-out images.
     fn best(&mut self, _trainer: &Trainer<'_>) -> Result {
         Ok(())
     }

@@ -18,12 +18,12 @@ const FINAL_CRITERION: &str = "final_loss";
 const BEST: &str = "validation.best";
 const STEPS: &str = "validation.steps";
 
-/// Images that are held out, and how the losses on them have developed.
+/// Held-out images, and how the losses on them have developed.
 #[derive(Debug)]
 pub(super) struct Validation<'a> {
     data: &'a dyn DataSet,
     every: u64,
-    /// After so many validations in a row without a new best, training stops.
+    /// Training stops after this many validations in a row without a new best.
     patience: Option<u64>,
     batch_size: usize,
     noise: Noise,
@@ -39,7 +39,7 @@ struct History {
     without_improvement: u64,
 }
 
-/// The random numbers of a validation. They are the same each time, so that losses differ by the weights alone.
+/// The random numbers of a validation. They are the same each time, so that only the weights make a difference.
 #[derive(Clone, Copy, Debug)]
 struct Noise {
     posterior: NoiseSource,
@@ -120,19 +120,18 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// Whether training has ended early, since the loss on the images that are held out no longer improves.
+    /// Whether training has ended early, since the loss on held-out images no longer improves.
     pub fn has_stopped_early(&self) -> bool {
         self.validation.as_ref().is_some_and(Validation::has_stopped)
     }
 
-    /// The step with the lowest loss on the images that are held out; `None` before the first validation.
+    /// The step with the lowest loss on held-out images; `None` before the first validation.
     pub fn best_step(&self) -> Option<u64> {
         let history = self.validation.as_ref()?.history;
         history.best.is_finite().then_some(history.best_step)
     }
 
-    /// Adds the losses on the images that are held out to a row, if it is time for them. Returns whether they are the best
-    /// so far.
+    /// Adds the losses on held-out images to a row, if they are due. Returns whether they are the best so far.
     ///
     /// # Errors
     /// If a loss is not finite, or an image cannot be read.

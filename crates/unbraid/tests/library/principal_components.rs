@@ -116,8 +116,11 @@ fn the_second_form_of_the_pca_prior_takes_singular_values_of_uncentred_data() {
         assert_close("variances", &diagonal, &expected, 1e-5);
     }
     let set = |text: &str| Source::preset("mathieu-code/anisotropic").set(text).resolve();
-    let error = set("model.latents.continuous=21").unwrap_err().to_string();
-    assert!(error.contains("model.prior.variances") && error.contains("at most 20 units"), "{error}");
+    assert_eq!(
+        set("model.latents.continuous=21").unwrap_err().to_string(),
+        "configuration: model.prior.variances: found uncentred-singular-values for 21 units, expected at most 20 units, the \
+         number of singular values"
+    );
 }
 
 #[test]

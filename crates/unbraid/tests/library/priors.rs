@@ -225,9 +225,9 @@ fn samples_have_the_moments_of_the_distribution() {
     let stream = Stream::new(1, "test");
     for (kind, config) in every_kind().into_iter().enumerate() {
         let prior = prior(&config, 2);
-        let moment = stream.at(kind as u64);
-        let values = floats(prior.sample(moment, SAMPLES));
-        assert_eq!(values, floats(prior.sample(moment, SAMPLES)), "the same moment, the same numbers");
+        let position = stream.at(kind as u64);
+        let values = floats(prior.sample(position, SAMPLES));
+        assert_eq!(values, floats(prior.sample(position, SAMPLES)), "the same position, the same numbers");
         for unit in 0..2 {
             let of_unit: Vec<f64> = values.iter().copied().skip(unit).step_by(2).collect();
             for probability in [0.05, 0.25, 0.5, 0.75, 0.95] {
@@ -375,5 +375,37 @@ fn equal_variances_have_the_scale_that_was_asked_for() {
     let wide = prior(&config, 3);
     for unit in 0..3 {
         assert!((wide.quantile(unit, 0.841_344_746_068_542_9) - 2.0).abs() < 1e-6);
+    }
+}
+
+/// The standard error of a variance v over 200,000 Gaussian samples is v sqrt(2 / 200,000), 0.0095 for the largest of these
+/// variances, 3. The tolerance is three times that.
+#[test]
+fn priors_know_their_moments() {
+    let mixture = PriorConfig::Mixture {
+        positions: vec![vec![0.0, -1.0, 2.0], vec![0.5, 2.0, 0.0], vec![-3.0, 0.0, 1.0]],
+        variance: 0.2,
+        weights: vec![0.5, 0.3, 0.2],
+    };
+    for config in [
+        PriorConfig::StandardNormal {},
+        PriorConfig::StudentT { degrees_of_freedom: 9.0 },
+        PriorConfig::Sparse { gamma: 0.8, sigma0: 0.05, scale: 1.5 },
+        mixture,
+        anisotropic(&[3.0, 1.0, 0.2], false),
+    ] {
+        let prior = prior(&config, 3);
+        let count = 200_000;
+        let sample = prior.sample(Stream::new(3, "moments").at(0), count);
+        let mean = sample.clone().mean_dim(0);
+        let centred = sample - mean.clone();
+        let covariance = centred.clone().transpose().matmul(centred) / count as f64;
+        let close = |found: Tensor<2>, expected: Tensor<2>| {
+            for (found, expected) in floats(found).into_iter().zip(floats(expected)) {
+                assert!((found - expected).abs() < 0.03, "{config:?}: {found} {expected}");
+            }
+        };
+        close(prior.mean(), mean);
+        close(prior.covariance(), covariance);
     }
 }

@@ -82,7 +82,7 @@ const MEMORY: &str = "4G";
 /// Options of sbatch by which tasks are told apart or waited for.
 const RESERVED: [&str; 8] = ["--array", "-a", "--job-name", "-J", "--parsable", "--wrap", "--wait", "-W"];
 
-/// Submits what is neither done nor on its way.
+/// Submits what is neither done nor queued.
 ///
 /// # Errors
 /// If an option is wrong, the study is not planned, or the scheduler refuses.
@@ -246,7 +246,7 @@ fn submit(submission: &Submission, array_limit: Option<usize>, dry_run: bool) ->
     }
     let mut view = StudyView::new();
     let submitted = submission.submit(&arrays, &mut view);
-    // That nobody reads the numbers is no reason to submit less.
+    // A failure to print the numbers must not stop the submission.
     let printed = print(&view.jobs());
     submitted?;
     printed

@@ -16,7 +16,7 @@ Example: unbraid study table studies/small -o results.parquet
 
 Columns: number, name, hash, method, data, seed, state, step, seconds (of
 training, if it was never interrupted), every setting of the grid by its dotted
-key, every score by its key, its level by chance as chance/KEY, and the last
+key, every score by its key, its chance level as chance/KEY, and the last
 losses of training. What is not known is empty in CSV and null in the others.")]
 pub(crate) struct TableArgs {
     /// The directory of the study

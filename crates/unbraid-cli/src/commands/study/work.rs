@@ -1,5 +1,5 @@
-//! `unbraid study work`: one run of a study, in a process of its own. Not for people: it reads the run's configuration from
-//! standard input, one line of JSON, and ends in order as soon as standard input does.
+//! `unbraid study work`: one run of a study, in a process of its own. Not for people: it reads the run's configuration
+//! from standard input, one line of JSON, and saves and stops as soon as standard input ends.
 
 use crate::commands::configuration::ComputeArgs;
 use crate::error::{Outcome, usage};
@@ -26,7 +26,7 @@ pub(crate) struct WorkArgs {
 /// Trains and scores the run, from wherever it is.
 ///
 /// # Errors
-/// If its configuration, its data or its directory are wrong, something breaks on the way, or it is asked to end.
+/// If its configuration, its data or its directory are wrong, something fails, or it is asked to stop.
 pub(crate) fn run(args: &WorkArgs) -> Outcome {
     // A scheduler may signal every process of a job, and whoever started us passes on what it gets: that is one request.
     let interrupt = Interrupt::listen_patiently()?;

@@ -96,7 +96,7 @@ impl Models {
                 wanted
             }
         };
-        // Images that are no chairs stay, for the message that names them.
+        // Images that are not chairs stay, for the message that names them.
         listing.keep(|index| models[index].as_ref().is_none_or(|model| wanted.contains(model)));
         Ok(())
     }

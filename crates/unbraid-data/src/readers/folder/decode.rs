@@ -94,7 +94,7 @@ pub(super) struct Treatment {
     pub(super) mask: bool,
 }
 
-/// Grey levels below this one are no background. Renderers leave the background at 255; a little less allows for JPEG.
+/// Grey levels below this one are not background. Renderers leave the background at 255; a little less allows for JPEG.
 const BACKGROUND: u8 = 250;
 
 /// Width and height of the largest part of a picture that has the aspect ratio of `shape`.

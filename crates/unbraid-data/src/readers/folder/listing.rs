@@ -14,7 +14,7 @@ pub(super) struct Listing {
     names: Vec<String>,
     /// Where they are, from the folder on.
     paths: Vec<PathBuf>,
-    /// Files that are no images by their names, sorted likewise.
+    /// Files that are not images by their names, sorted likewise.
     foreign: Vec<String>,
 }
 

@@ -296,7 +296,7 @@ fn skip_broken(root: &Path, listing: &mut Listing, progress: &dyn Progress) -> R
     Ok(())
 }
 
-/// Says which files are no images. A table of attributes that is in the folder is used, not skipped.
+/// Says which files are not images. A table of attributes that is in the folder is used, not skipped.
 fn report_foreign(request: &Request<'_>, listing: &Listing) -> Result<()> {
     let root = request.path()?;
     let table = request.attributes()?.path;

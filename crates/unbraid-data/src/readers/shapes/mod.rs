@@ -60,7 +60,7 @@ impl Grid {
     /// The classes in the full grid for classes in this grid.
     fn full_classes(self, classes: [u32; 5]) -> [u32; 5] {
         let sizes = self.sizes();
-        // There are as many shapes as there are, in any grid.
+        // The shapes are the same in every grid.
         let stride = |k: usize| if k == 0 { 1 } else { dsprites::SIZES[k] / sizes[k] };
         std::array::from_fn(|k| classes[k] * stride(k) as u32)
     }

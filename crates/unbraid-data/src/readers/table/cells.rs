@@ -155,7 +155,11 @@ impl Cells {
         }
         if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().all(|value| value.is_nan()))
         {
-            return refuse(format!("column `{name}`"), "no number at all", "numbers, or a column less");
+            return refuse(
+                format!("column `{name}`"),
+                "no number at all",
+                "numbers; `columns` can leave it out",
+            );
         }
         let no_label = |row: usize| labels.iter().find(|column| column.values[row].is_empty());
         let no_number = |row: usize| columns.iter().find(|(_, values)| values[row].is_nan());
@@ -168,7 +172,8 @@ impl Cells {
                 (_, None, None) | (Missing::Mean, _, None) => kept.push(row),
                 (Missing::Skip, _, _) => {}
                 (Missing::Refuse, Some(name), _) => {
-                    let expected = "a number; missing = \"skip\" leaves such rows out, \"mean\" fills them";
+                    let expected =
+                        "a number; missing = \"skip\" leaves such rows out, \"mean\" fills in the mean";
                     return refuse(at(name), "nothing", expected);
                 }
                 (Missing::Refuse | Missing::Mean, _, Some(name)) => {
@@ -178,7 +183,7 @@ impl Cells {
             }
         }
         if kept.is_empty() {
-            return refuse("table".to_owned(), "an empty cell in every row", "rows without");
+            return refuse("table".to_owned(), "an empty cell in every row", "at least one row without one");
         }
         for (_, values) in &mut columns {
             let known = values.iter().filter(|value| !value.is_nan());

@@ -58,9 +58,12 @@ fn malformed(path: &Path, error: csv::Error) -> DataError {
     let (found, expected) = match error.into_kind() {
         csv::ErrorKind::Io(error) => return DataError::io(path, "read")(error),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            (format!("a row of {len} cells"), format!("{expected_len}, as many as the first line"))
+            let cells = if len == 1 { "cell" } else { "cells" };
+            (format!("a row of {len} {cells}"), format!("{expected_len}, as in the first line"))
         }
-        csv::ErrorKind::Utf8 { err, .. } => (err.to_string(), "text in UTF-8".to_owned()),
+        csv::ErrorKind::Utf8 { err, .. } => {
+            (format!("bytes in cell {} that are not UTF-8", err.field() + 1), "text in UTF-8".to_owned())
+        }
         // csv may come to know other errors.
         other => (format!("{other:?}"), "rows of equal length".to_owned()),
     };

@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
     Ok(Content { cells, factors: None })
 }
 
-/// Dates and other types that are neither numbers nor text count as text that is no number.
+/// Dates and other types that are neither numbers nor text count as text that is not a number.
 fn cell(field: &Field) -> Cell<'_> {
     match field {
         Field::Null => Cell::Missing,

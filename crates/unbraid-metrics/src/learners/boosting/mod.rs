@@ -79,8 +79,7 @@ impl GradientBoosting {
     /// A single class gives a classifier without trees that always predicts it.
     ///
     /// # Errors
-    /// If there are no rows or more than 16.7 million, as many labels as rows are not given, or a parameter is out of
-    /// range.
+    /// If there are no rows or more than 16.7 million, the number of labels differs, or a parameter is out of range.
     ///
     /// ```
     /// use ndarray::array;
@@ -151,7 +150,7 @@ impl GradientBoosting {
         &self.importances
     }
 
-    /// The class that the model gives to each row it was fitted to, known without predicting anew.
+    /// The class that the model gives to each row it was fitted to, known without predicting again.
     pub fn fitted_classes(&self) -> &[u32] {
         &self.fitted
     }

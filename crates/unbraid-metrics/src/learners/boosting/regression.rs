@@ -21,8 +21,7 @@ impl GradientBoostingRegression {
     /// Fits trees that predict `target` from `features` \[n, features\].
     ///
     /// # Errors
-    /// If there are no rows or more than 16.7 million, as many targets as rows are not given, or a parameter is out of
-    /// range.
+    /// If there are no rows or more than 16.7 million, the number of targets differs, or a parameter is out of range.
     ///
     /// ```
     /// use ndarray::array;
@@ -79,7 +78,7 @@ impl GradientBoostingRegression {
         &self.importances
     }
 
-    /// The prediction for each row it was fitted to, known without predicting anew.
+    /// The prediction for each row it was fitted to, known without predicting again.
     pub fn fitted(&self) -> &[f64] {
         &self.fitted
     }

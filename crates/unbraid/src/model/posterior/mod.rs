@@ -24,8 +24,8 @@ const DRAWS: usize = 64;
 
 /// q(z|x) of the continuous units, for each image of a batch.
 ///
-/// Every kind can be sampled. What else it can do, it says by its answers: [`log_density`](Self::log_density) is `None`
-/// for implicit distributions, [`marginals`](Self::marginals) is `None` unless it is Gaussian, and
+/// Every kind can be sampled. Its methods tell what else it can do: [`log_density`](Self::log_density) is `None` for
+/// implicit distributions, [`marginals`](Self::marginals) is `None` unless it is Gaussian, and
 /// [`as_diagonal`](Self::as_diagonal) unless its units are independent as well.
 pub trait ContinuousPosterior: Debug + Send + Sync {
     /// Number of images and of units.

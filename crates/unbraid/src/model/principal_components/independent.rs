@@ -103,9 +103,10 @@ fn whitened(
     Ok(Array2::from_shape_vec((count, deviations.len()), codes).expect("one code for each image"))
 }
 
-/// The rotation R, rows of which are directions w, such that the components w^T y of whitened codes `[points, components]`
-/// are as far from Gaussian as possible: FastICA with symmetric decorrelation and g = tanh (Hyvarinen 1999, eq. 20 and 24),
-/// w <- E\[y g(w^T y)\] - E\[g'(w^T y)\] w for all rows, then R <- (R R^T)^(-1/2) R, until they stand still.
+/// The rotation R, rows of which are directions w, such that the components w^T y of whitened codes `[points,
+/// components]` are as far from Gaussian as possible: FastICA with symmetric decorrelation and g = tanh (Hyvarinen
+/// 1999, eq. 20 and 24), w <- E\[y g(w^T y)\] - E\[g'(w^T y)\] w for all rows, then R <- (R R^T)^(-1/2) R, until
+/// convergence.
 pub fn fast_ica(codes: &Array2<f64>) -> Array2<f64> {
     let (points, size) = codes.dim();
     let mut generator = Stream::new(0, "first directions of independent components").at(0).generator();

@@ -3,6 +3,12 @@
 //! A message names the file or key, what was found and what was expected. The cause is in [`source`](std::error::Error)
 //! only, so that a caller who prints the chain prints nothing twice.
 
+mod kind;
+mod wording;
+
+pub use kind::{AfterTraining, ErrorKind};
+pub use wording::error_chain;
+
 use crate::model::Unit;
 use crate::run::Signal;
 use std::io;
@@ -10,23 +16,13 @@ use std::path::{Path, PathBuf};
 use unbraid_data::memory::Bytes;
 use unbraid_data::{DataError, ImageShape};
 use unbraid_metrics::MetricsError;
+use wording::{hint, kept_checkpoints, names_of, units_of};
 
 /// Result of everything in this crate that can fail.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// A cause of any type, for errors from code that the caller supplies.
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
-
-/// What kind of error it is, and so what can be done about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The request or its input is wrong. Trying again gives the same error.
-    Input,
-    /// Something failed at run time: a full disk, a diverging loss.
-    Failure,
-    /// The work was asked to stop; everything done so far is saved.
-    Interrupted,
-}
 
 /// An error of the library.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +55,7 @@ pub enum Error {
         message: String,
     },
     /// An assignment of a key is not `key=value`.
-    #[error("--set {found}: expected key=value, such as objective.beta=6")]
+    #[error("assignment `{found}`: expected key=value, such as objective.beta=6")]
     Assignment {
         /// What was given.
         found: String,
@@ -124,7 +120,7 @@ pub enum Error {
     /// The prior asks for more principal components than the data has.
     #[error(
         "model.prior.variances: found data that varies in only {found} directions, expected at least {units}, \
-         as many as the prior takes variances from"
+         the number that the prior takes variances from"
     )]
     TooFewComponents {
         /// Directions in which the data varies.
@@ -458,79 +454,7 @@ pub enum Error {
     },
 }
 
-/// What follows training.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AfterTraining {
-    /// Scoring its representation.
-    Evaluation,
-    /// Drawing its report.
-    Report,
-}
-
-impl std::fmt::Display for AfterTraining {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Evaluation => "evaluation",
-            Self::Report => "report",
-        })
-    }
-}
-
 impl Error {
-    /// What kind of error it is.
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Interrupted { .. } | Self::InterruptedAfterTraining { .. } => ErrorKind::Interrupted,
-            Self::LossNotFinite { .. }
-            | Self::WeightsNotFinite { .. }
-            | Self::AfterTraining { .. }
-            | Self::Write { .. } => ErrorKind::Failure,
-            Self::Checkpoint { source, .. } | Self::Resume(source) => source.kind(),
-            Self::Data(_)
-            | Self::Environment(_)
-            | Self::Metric(_)
-            | Self::Scoring { .. }
-            | Self::ConfigSyntax { .. }
-            | Self::Assignment { .. }
-            | Self::UnknownPreset { .. }
-            | Self::ConfigShape { .. }
-            | Self::ConfigValue { .. }
-            | Self::Argument { .. }
-            | Self::ImageSize { .. }
-            | Self::TooLarge { .. }
-            | Self::TooFewComponents { .. }
-            | Self::DamagedWeights { .. }
-            | Self::TensorMismatch { .. }
-            | Self::NotARun { .. }
-            | Self::InUse { .. }
-            | Self::NothingToResume { .. }
-            | Self::RunExists { .. }
-            | Self::NotEmpty { .. }
-            | Self::LinkedDirectory { .. }
-            | Self::ConfigDiffers { .. }
-            | Self::DataChanged { .. }
-            | Self::NoTestSplit { .. }
-            | Self::NoCheckpoint { .. }
-            | Self::ForeignCheckpoint { .. }
-            | Self::CheckpointOfOtherConfig { .. }
-            | Self::LogTooShort { .. }
-            | Self::ImageShape { .. }
-            | Self::NotImages { .. }
-            | Self::Columns { .. }
-            | Self::NoPictures { .. }
-            | Self::LatentColumns { .. }
-            | Self::NoSuchUnit { .. }
-            | Self::UnknownUnit { .. }
-            | Self::NoSuchClass { .. }
-            | Self::FileExists { .. }
-            | Self::IsDirectory { .. }
-            | Self::NoDirectory { .. }
-            | Self::ForeignFile { .. }
-            | Self::Malformed { .. }
-            | Self::Io { .. } => ErrorKind::Input,
-        }
-    }
-
     /// A value of a configuration that is out of range.
     pub fn value(key: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Self {
         Self::ConfigValue { key: key.into(), found: found.to_string(), expected: expected.into() }
@@ -552,59 +476,6 @@ impl Error {
     }
 }
 
-fn hint(suggestion: Option<&str>) -> String {
-    suggestion.map(|text| format!("\nhint: {text}")).unwrap_or_default()
-}
-
-fn kept_checkpoints(step: Option<u64>, kept: &[u64]) -> String {
-    match (step, kept) {
-        (None, _) => {
-            "the run has not written its first checkpoint yet (training.checkpoint_every)".to_owned()
-        }
-        (Some(_), []) => "the run kept only the last one".to_owned(),
-        (Some(_), kept) => {
-            let kept: Vec<String> = kept.iter().map(u64::to_string).collect();
-            format!("the run kept those of steps {}", kept.join(", "))
-        }
-    }
-}
-
-fn units_of(unit: Unit, count: usize, run: &Path) -> String {
-    let kind = unit.kind();
-    let there = match count {
-        0 => "none".to_owned(),
-        1 => format!("one, {}", unit.with_number(0)),
-        _ => format!("{count}, {} to {}", unit.with_number(0), unit.with_number(count - 1)),
-    };
-    format!("of {kind} units, {} has {there}", run.display())
-}
-
-fn names_of(names: &[String], run: &Path) -> String {
-    match names {
-        [] => format!("; no unit of {} has one yet", run.display()),
-        names => format!("; those of {} are {}", run.display(), names.join(", ")),
-    }
-}
-
-/// The message of an error and of everything that caused it, as the command prints it.
-///
-/// ```
-/// use unbraid::{Run, error_chain};
-///
-/// let error = Run::open("no/such/run").unwrap_err();
-/// assert_eq!(error_chain(&error), "no/such/run: not a run: no such directory");
-/// ```
-pub fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -623,23 +494,6 @@ mod tests {
         assert_eq!(
             chain(Error::Resume(Box::new(damaged))),
             "cannot resume: a.toml: not a complete safetensors file: it ends early"
-        );
-    }
-
-    #[test]
-    fn units_are_counted_in_the_message() {
-        let error = |unit, count| Error::NoSuchUnit { unit, count, run: "r".into() }.to_string();
-        assert_eq!(
-            error(Unit::Continuous(12), 10),
-            "unit 12: no such unit; of continuous units, r has 10, 0 to 9"
-        );
-        assert_eq!(
-            error(Unit::Categorical(1), 1),
-            "unit category.1: no such unit; of categorical units, r has one, category.0"
-        );
-        assert_eq!(
-            error(Unit::Categorical(0), 0),
-            "unit category.0: no such unit; of categorical units, r has none"
         );
     }
 }
