@@ -1,9 +1,10 @@
-//! Time, GFLOP/s and fraction of the measured peak of each layer of the default network (64 binary images of 64 x 64).
+//! Time, GFLOP/s and fraction of the measured peak of each layer of the network `conv` (64 binary images of 64 x 64), and of
+//! the fully connected layers of a discriminator.
 //!
 //! `cargo bench -p unbraid-kernels --bench layers [-- THREADS [ROUNDS]]`
 
 use mimalloc::MiMalloc;
-use unbraid_kernels::{InstructionSet, LayerShape, measured_peak_gflops};
+use unbraid_kernels::{DenseShape, InstructionSet, LayerShape, measured_peak_gflops};
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
@@ -64,4 +65,36 @@ fn report(threads: usize, rounds: usize) {
     }
     let share = 100.0 * total[1] / total[0] / 1e9 / peak;
     println!("all layers of a step: {:.1} ms, {share:.0} % of the peak\n", 1e3 * total[0]);
+    dense(rounds, peak);
+}
+
+fn dense(rounds: usize, peak: f64) {
+    println!(
+        "{:<28}{:>22}{:>22}{:>22}{:>22}",
+        "fully connected", "forward", "input gradient", "weight gradient", "the same with Adam"
+    );
+    let shapes = [
+        (64, 1000, 1000),
+        (128, 1000, 1000),
+        (512, 1000, 1000),
+        (64, 1024, 256),
+        (64, 256, 1024),
+        (64, 256, 20),
+    ];
+    for (batch_size, inputs, outputs) in shapes {
+        let times = DenseShape { batch_size, inputs, outputs }.measure(rounds);
+        let cell = |seconds: f64| {
+            let rate = times.operations / seconds / 1e9;
+            format!("{:.2} ms {rate:>5.0} {:>3.0} %", 1e3 * seconds, 100.0 * rate / peak)
+        };
+        println!(
+            "{:<28}{:>22}{:>22}{:>22}{:>22}",
+            format!("{batch_size} x {inputs} -> {outputs}"),
+            cell(times.forward),
+            cell(times.input_gradient),
+            cell(times.weight_gradient),
+            cell(times.weight_step),
+        );
+    }
+    println!();
 }

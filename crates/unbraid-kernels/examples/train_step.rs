@@ -1,7 +1,7 @@
 //! Milliseconds per Adam step of a beta-VAE on 64 binary images of 64 x 64, with 1 and 2 threads.
 //!
 //! The encoder has convolutions with 32, 32, 64 and 64 channels, a hidden layer of 256 and ten latent units (dimensions);
-//! the decoder mirrors it. It is the network of `torch_train.py`, which measures PyTorch.
+//! the decoder mirrors it. It is the network `conv` of `tools/bench_pytorch.py`, which measures PyTorch.
 //!
 //! `cargo run --release -p unbraid-kernels --example train_step [-- THREADS [CHANNELS]]`
 

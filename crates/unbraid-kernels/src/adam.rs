@@ -51,16 +51,8 @@ pub fn adam_step(
             && max_second_moment.as_ref().is_none_or(|max| max.len() == length),
         "adam_step: slices of different lengths",
     );
-    assert!(settings.step > 0, "adam_step: the first step is 1");
-    let correction = |beta: f64| 1.0 - beta.powf(settings.step as f64);
     InstructionSet::current().run(Update {
-        beta1: settings.beta1 as f32,
-        one_minus_beta1: (1.0 - settings.beta1) as f32,
-        beta2: settings.beta2 as f32,
-        one_minus_beta2: (1.0 - settings.beta2) as f32,
-        step_size: (settings.learning_rate / correction(settings.beta1)) as f32,
-        root_correction: correction(settings.beta2).sqrt() as f32,
-        epsilon: settings.epsilon as f32,
+        factors: settings.factors(),
         parameters,
         gradient,
         first_moment,
@@ -69,8 +61,27 @@ pub fn adam_step(
     });
 }
 
-/// A step with all factors in single precision.
-struct Update<'a> {
+impl AdamStep {
+    /// # Panics
+    /// If the step is 0.
+    pub(crate) fn factors(&self) -> Factors {
+        assert!(self.step > 0, "adam_step: the first step is 1");
+        let correction = |beta: f64| 1.0 - beta.powf(self.step as f64);
+        Factors {
+            beta1: self.beta1 as f32,
+            one_minus_beta1: (1.0 - self.beta1) as f32,
+            beta2: self.beta2 as f32,
+            one_minus_beta2: (1.0 - self.beta2) as f32,
+            step_size: (self.learning_rate / correction(self.beta1)) as f32,
+            root_correction: correction(self.beta2).sqrt() as f32,
+            epsilon: self.epsilon as f32,
+        }
+    }
+}
+
+/// The factors of a step, in single precision.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors {
     beta1: f32,
     one_minus_beta1: f32,
     beta2: f32,
@@ -78,36 +89,55 @@ struct Update<'a> {
     step_size: f32,
     root_correction: f32,
     epsilon: f32,
-    parameters: &'a mut [f32],
-    gradient: &'a [f32],
-    first_moment: &'a mut [f32],
-    second_moment: &'a mut [f32],
-    max_second_moment: Option<&'a mut [f32]>,
+}
+
+/// A step of some parameters.
+pub(crate) struct Update<'a> {
+    pub(crate) factors: Factors,
+    pub(crate) parameters: &'a mut [f32],
+    pub(crate) gradient: &'a [f32],
+    pub(crate) first_moment: &'a mut [f32],
+    pub(crate) second_moment: &'a mut [f32],
+    pub(crate) max_second_moment: Option<&'a mut [f32]>,
 }
 
 impl Kernel for Update<'_> {
     type Output = ();
 
-    // The compiler vectorises these loops with the instructions of the set.
+    // The compiler vectorises these loops with the instructions of the set. No product is fused with a sum, so that the
+    // result does not depend on the place of a parameter in a vector.
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let moments = self.first_moment.iter_mut().zip(self.second_moment.iter_mut());
-        for ((first, second), gradient) in moments.zip(self.gradient) {
-            *first = self.beta1 * *first + self.one_minus_beta1 * gradient;
-            *second = self.beta2 * *second + self.one_minus_beta2 * (gradient * gradient);
-        }
-        let second_moment = match self.max_second_moment {
-            None => &*self.second_moment,
-            Some(max_second_moment) => {
-                for (max, second) in max_second_moment.iter_mut().zip(&*self.second_moment) {
-                    *max = max.max(*second);
+        let Self { factors, parameters, gradient, first_moment, second_moment, max_second_moment } = self;
+        let moments = first_moment.iter_mut().zip(second_moment.iter_mut());
+        let all = parameters.iter_mut().zip(gradient).zip(moments);
+        match max_second_moment {
+            None => {
+                for ((parameter, gradient), (first, second)) in all {
+                    factors.add(gradient, first, second);
+                    factors.descend(parameter, *first, *second);
                 }
-                &*max_second_moment
             }
-        };
-        let parameters = self.parameters.iter_mut();
-        for ((parameter, first), second) in parameters.zip(&*self.first_moment).zip(second_moment) {
-            *parameter -= self.step_size * first / (second.sqrt() / self.root_correction + self.epsilon);
+            Some(max_second_moment) => {
+                for (((parameter, gradient), (first, second)), max) in all.zip(max_second_moment) {
+                    factors.add(gradient, first, second);
+                    *max = max.max(*second);
+                    factors.descend(parameter, *first, *max);
+                }
+            }
         }
+    }
+}
+
+impl Factors {
+    #[inline(always)]
+    fn add(&self, gradient: &f32, first: &mut f32, second: &mut f32) {
+        *first = self.beta1 * *first + self.one_minus_beta1 * gradient;
+        *second = self.beta2 * *second + self.one_minus_beta2 * (gradient * gradient);
+    }
+
+    #[inline(always)]
+    fn descend(&self, parameter: &mut f32, first: f32, second: f32) {
+        *parameter -= self.step_size * first / (second.sqrt() / self.root_correction + self.epsilon);
     }
 }

@@ -16,7 +16,9 @@ pub use adam::{AdamStep, adam_step};
 pub use environment::{EnvironmentError, check_environment};
 pub use kernel::ConvolutionAlgorithm;
 pub use linear::LinearActivation;
-pub use ops::{Conv2dOptions, bernoulli_loss, conv_transpose2d, conv2d, linear};
+pub use ops::{
+    AdamParameters, Conv2dOptions, DenseLayer, RowFunction, bernoulli_loss, conv_transpose2d, conv2d, linear,
+};
 pub use peak::measured_peak_gflops;
-pub use profile::{LayerShape, LayerTimes};
+pub use profile::{DenseShape, DenseTimes, LayerShape, LayerTimes};
 pub use simd::{InstructionSet, InstructionSetError};

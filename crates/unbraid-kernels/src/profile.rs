@@ -3,8 +3,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use crate::adam::AdamStep;
 use crate::geometry::{Filter, ImageShape, Layer, contracted};
 use crate::kernel::{Backward, Direction, Forward, backward, forward};
+use crate::linear::{
+    LinearActivation, LinearBackward, LinearForward, LinearShape, Parameters, Stack, StackLayer,
+    linear_backward, linear_forward,
+};
 
 /// A layer to time. Its *fine* images are the input of a convolution or the output of a transposed convolution, its
 /// *coarse* images are the other side.
@@ -91,8 +96,78 @@ impl LayerShape {
     }
 }
 
-fn best<T>(rounds: usize, work: impl Fn() -> T) -> f64 {
-    let time = || {
+/// A fully connected layer to time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DenseShape {
+    /// Number of rows.
+    pub batch_size: usize,
+    /// Length of a row.
+    pub inputs: usize,
+    /// Length of a row of the result.
+    pub outputs: usize,
+}
+
+/// The best times of a fully connected layer in seconds, and its operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DenseTimes {
+    /// Forward pass with bias and leaky ReLU.
+    pub forward: f64,
+    /// The input gradient only, including the derivative of the activation.
+    pub input_gradient: f64,
+    /// Weight and bias gradients only, including the derivative of the activation.
+    pub weight_gradient: f64,
+    /// The weight gradient with a step of Adam, which needs no gradient in memory.
+    pub weight_step: f64,
+    /// Floating-point operations of the forward pass, and of each of the two gradients.
+    pub operations: f64,
+}
+
+impl DenseShape {
+    /// Times the layer as [`LayerShape::measure`] does.
+    ///
+    /// # Panics
+    /// If the layer does not fit into memory, or has an axis of length 0.
+    pub fn measure(&self, rounds: usize) -> DenseTimes {
+        let Self { batch_size, inputs, outputs } = *self;
+        let shape = LinearShape { batch_size, inputs, outputs };
+        let activation = LinearActivation::LeakyRelu { slope: 0.2 };
+        let (input, weights) = (&pattern(batch_size * inputs), &pattern(outputs * inputs));
+        let (bias, gradient) = (&pattern(outputs), &pattern(batch_size * outputs));
+        let run_forward = || linear_forward(LinearForward { shape, activation, input, weights, bias });
+        let output = &run_forward();
+        let run_backward = |needs_input, needs_weights| {
+            linear_backward(LinearBackward {
+                shape,
+                activation,
+                input,
+                weights,
+                output,
+                gradient,
+                needs_input,
+                needs_weights,
+            })
+        };
+        let layer = StackLayer { inputs, activation, weights, bias };
+        let stack = Stack::new(input.clone(), &[layer], &vec![1.0; outputs]);
+        let settings = AdamStep { learning_rate: 1e-4, beta1: 0.5, beta2: 0.9, epsilon: 1e-8, step: 1 };
+        let (mut values, factors) = (weights.clone(), vec![1.0; batch_size]);
+        let [mut first, mut second] = [vec![0.0; weights.len()], vec![0.0; weights.len()]];
+        let weight_step = best(rounds, || {
+            let moments = [first.as_mut_slice(), second.as_mut_slice()];
+            stack.step(0, &factors, &settings, Parameters { values: &mut values, moments, largest: None })
+        });
+        DenseTimes {
+            forward: best(rounds, run_forward),
+            input_gradient: best(rounds, || run_backward(true, false)),
+            weight_gradient: best(rounds, || run_backward(false, true)),
+            weight_step,
+            operations: 2.0 * (batch_size * inputs * outputs) as f64,
+        }
+    }
+}
+
+fn best<T>(rounds: usize, mut work: impl FnMut() -> T) -> f64 {
+    let mut time = || {
         let start = Instant::now();
         black_box(work());
         start.elapsed().as_secs_f64()

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::{NamedParameter, StateTensor, matched};
 use burn::tensor::Gradients;
 use rayon::prelude::*;
-use unbraid_kernels::{AdamStep, adam_step};
+use unbraid_kernels::{AdamParameters, AdamStep, RowFunction, adam_step};
 
 /// Values updated by one task: a multiple of every vector width, so that splitting the work does not change the result.
 const CHUNK: usize = 1 << 15;
@@ -39,16 +39,16 @@ impl Adam {
         Self { config: config.clone(), moments: moments.collect(), steps: 0 }
     }
 
+    /// The settings of the next step.
+    fn next(&mut self) -> AdamStep {
+        self.steps += 1;
+        let OptimizerConfig { learning_rate, beta1, beta2, epsilon, .. } = self.config;
+        AdamStep { learning_rate, beta1, beta2, epsilon, step: self.steps }
+    }
+
     /// Updates every parameter that has a gradient: Kingma & Ba 2015, Algorithm 1, in PyTorch's form.
     pub(crate) fn step(&mut self, parameters: Vec<&mut dyn NamedParameter>, gradients: &mut Gradients) {
-        self.steps += 1;
-        let settings = AdamStep {
-            learning_rate: self.config.learning_rate,
-            beta1: self.config.beta1,
-            beta2: self.config.beta2,
-            epsilon: self.config.epsilon,
-            step: self.steps,
-        };
+        let settings = self.next();
         let mut slopes: Vec<_> =
             parameters.iter().map(|parameter| parameter.take_gradient(gradients)).collect();
         if let Some(limit) = self.config.gradient_clip {
@@ -58,6 +58,34 @@ impl Adam {
             if let Some(slope) = slope {
                 parameter.update(&mut |values| moments.update(&settings, values, &slope));
             }
+        }
+    }
+
+    /// Updates the weights and biases of fully connected layers, alternately in the list, on the sum of functions of the
+    /// numbers of rows, of which `factors` are the derivatives. Gradients and updates are computed in one pass.
+    ///
+    /// # Panics
+    /// If gradients are to be clipped, since no norm is known before the first update.
+    pub(crate) fn step_layers(
+        &mut self,
+        parameters: Vec<&mut dyn NamedParameter>,
+        function: &RowFunction,
+        factors: &[f32],
+    ) {
+        assert!(self.config.gradient_clip.is_none(), "gradients are not known as a whole");
+        let settings = self.next();
+        let mut slope = Vec::new();
+        for (place, (parameter, moments)) in parameters.into_iter().zip(&mut self.moments).enumerate() {
+            parameter.update(&mut |values| {
+                if place % 2 == 0 {
+                    let Moments { first, second, largest } = &mut *moments;
+                    let parameters =
+                        AdamParameters { values, moments: [first, second], largest: largest.as_deref_mut() };
+                    slope = function.step(place / 2, factors, &settings, parameters);
+                } else {
+                    moments.update(&settings, values, &slope);
+                }
+            });
         }
     }
 

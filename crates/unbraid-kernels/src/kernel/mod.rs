@@ -12,8 +12,8 @@ mod pack;
 mod pad;
 mod plan;
 pub(crate) mod product;
-mod rows;
-mod scratch;
+pub(crate) mod rows;
+pub(crate) mod scratch;
 mod taps;
 #[cfg(test)]
 mod tests;

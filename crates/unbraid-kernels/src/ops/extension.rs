@@ -56,10 +56,10 @@ pub(crate) trait LayerBackend: Backend {
 }
 
 /// Why a contiguous tensor is a slice of floats.
-const SINGLE_PRECISION: &str = "single precision, checked before the operation was chosen";
+pub(super) const SINGLE_PRECISION: &str = "single precision, checked before the operation was chosen";
 
 /// A tensor of the CPU backend.
-type FlexTensor = FloatTensor<Flex>;
+pub(super) type FlexTensor = FloatTensor<Flex>;
 
 /// Calls `work` with the floats of a tensor, which are copied only if the tensor is not contiguous.
 fn with_floats<T>(tensor: &FlexTensor, work: impl FnOnce(&[f32]) -> T) -> T {
@@ -233,15 +233,17 @@ impl Backward<Flex, 3> for LinearBackwardPass {
                             output,
                             gradient,
                             needs_input: input_node.is_some(),
-                            needs_weights: weight_node.is_some(),
+                            needs_weights: weight_node.is_some() || bias_node.is_some(),
                         })
                     })
                 })
             })
         });
         register(grads, input_node, gradients.input, dimensions(&input));
-        register(grads, weight_node, gradients.weights, dimensions(&weight));
-        register(grads, bias_node, Some(gradients.bias), vec![shape.outputs]);
+        if let Some([weights, bias]) = gradients.parameters {
+            register(grads, weight_node, Some(weights), dimensions(&weight));
+            register(grads, bias_node, Some(bias), vec![shape.outputs]);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod bernoulli;
 mod convolution;
 mod extension;
 mod linear;
+mod row_function;
 
 use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
@@ -11,6 +12,7 @@ use burn::tensor::Tensor;
 pub use bernoulli::bernoulli_loss;
 pub use convolution::{Conv2dOptions, conv_transpose2d, conv2d};
 pub use linear::linear;
+pub use row_function::{AdamParameters, DenseLayer, RowFunction};
 
 /// Whether the kernels of this crate support the tensor: single precision on the flex CPU device, with or without
 /// automatic differentiation.

@@ -99,6 +99,12 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn prefetch(self, from: *const f32) {
+        // Into the second-level cache. An address that cannot be read does no harm.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    #[inline(always)]
     fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe {
             let mask = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(value, _mm512_setzero_ps());

@@ -77,6 +77,10 @@ pub(crate) unsafe trait Simd: Copy + Send + Sync {
     fn sum(self, vector: Self::Vector) -> f32;
     /// `2^n` for integral `n` in -126 ..= 127.
     fn exp2_integer(self, n: Self::Vector) -> Self::Vector;
+    /// Starts to fetch a cache line that will be needed soon, from any address; does nothing where there is no such
+    /// instruction.
+    #[inline(always)]
+    fn prefetch(self, _from: *const f32) {}
     /// In each lane, `yes` if `value >= 0`, otherwise (also for NaN) `no`.
     fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
 }

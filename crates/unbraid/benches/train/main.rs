@@ -1,12 +1,12 @@
 //! Milliseconds of a training step, as a share of the machine's peak, and beside PyTorch on request.
 //!
 //! ```text
-//! cargo xtask bench train [--rounds N] [--torch PYTHON] [--script torch_train.py] [--objectives]
+//! cargo xtask bench train [--rounds N] [--torch PYTHON] [--script bench_pytorch.py] [--objectives]
 //! ```
-//! The network is the default one, on 64 random binary images of 64 x 64 pixels with one and with three channels, and
-//! JointVAE's on 32 x 32; on one thread and on two. `--torch` runs `$UNBRAID_SHARED/bench/torch_train.py` with that
-//! interpreter, alternately with our steps on two threads, and prints the ratios of the best rounds. `--objectives`
-//! compares the methods with each other instead.
+//! The networks are `conv` on 64 random binary images of 64 x 64 pixels with one and with three channels, JointVAE's on
+//! 32 x 32, `burgess`, `dlib` and that of the preset `default`; on one thread and on two. `--torch` runs
+//! tools/bench_pytorch.py with that interpreter, alternately with our steps on two threads, and prints the ratios of the
+//! best rounds. `--objectives` compares the methods with each other instead.
 
 mod networks;
 mod objectives;
@@ -44,10 +44,8 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let shared = std::env::var_os("UNBRAID_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let mut parsed =
-        Arguments { rounds: 5, torch: None, script: shared.join("bench/torch_train.py"), objectives: false };
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tools/bench_pytorch.py");
+    let mut parsed = Arguments { rounds: 5, torch: None, script, objectives: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));

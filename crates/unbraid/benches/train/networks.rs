@@ -5,33 +5,33 @@ use super::{Arguments, torch};
 use unbraid::data::ImageShape;
 use unbraid_kernels::{InstructionSet, measured_peak_gflops};
 
-/// A network and the images it sees; those with `torch` are the network of torch_train.py as well.
+/// A network and the images it sees.
 struct Case {
     name: &'static str,
     architecture: &'static str,
     shape: ImageShape,
-    torch: bool,
+    /// Its name in tools/bench_pytorch.py.
+    torch: &'static str,
 }
 
-const CASES: [Case; 3] = [
-    Case {
-        name: "conv, 64 x 64 x 1",
-        architecture: "model.architecture=conv",
-        shape: ImageShape::new(64, 64, 1),
-        torch: true,
-    },
-    Case {
-        name: "conv, 64 x 64 x 3",
-        architecture: "model.architecture=conv",
-        shape: ImageShape::new(64, 64, 3),
-        torch: true,
-    },
-    Case {
-        name: "dupont-32, 32 x 32 x 1",
-        architecture: "model.architecture=dupont-32",
-        shape: ImageShape::new(32, 32, 1),
-        torch: false,
-    },
+const fn case(
+    name: &'static str,
+    architecture: &'static str,
+    size: usize,
+    channels: usize,
+    torch: &'static str,
+) -> Case {
+    Case { name, architecture, shape: ImageShape::new(size, size, channels), torch }
+}
+
+#[rustfmt::skip] // To be read as a table.
+const CASES: [Case; 6] = [
+    case("conv, 64 x 64 x 1", "conv", 64, 1, "conv"),
+    case("conv, 64 x 64 x 3", "conv", 64, 3, "conv"),
+    case("dupont-32, 32 x 32 x 1", "dupont-32", 32, 1, "dupont-32"),
+    case("burgess, 64 x 64 x 1", "burgess", 64, 1, "burgess"),
+    case("dlib, 64 x 64 x 1", "dlib", 64, 1, "dlib"),
+    case("default, 64 x 64 x 1", "{ name = \"burgess\", channels = 16, hidden = 128 }", 64, 1, "default"),
 ];
 
 const THREADS: [usize; 2] = [1, 2];
@@ -45,32 +45,34 @@ pub(crate) fn bench(arguments: &Arguments) -> Result<(), String> {
         peaks[1],
         arguments.rounds
     );
-    println!("{:<24}{:>20}{:>20}", "", "1 thread", "2 threads");
+    println!("{:<28}{:>18}{:>18}", "", "1 thread", "2 threads");
     for case in &CASES {
-        let config = configuration(&[case.architecture, "objective={ name = \"beta-vae\", beta = 4 }"])?;
+        let architecture = format!("model.architecture={}", case.architecture);
+        let config = configuration(&[&architecture, "objective={ name = \"beta-vae\", beta = 4 }"])?;
         let images = random_images(case.shape);
         let mut ours = [Steps::new(&config, &images, 1)?, Steps::new(&config, &images, 2)?];
-        let mut theirs: Option<([f64; 2], String)> = None;
+        let mut theirs = torch::Rounds::default();
         for _ in 0..arguments.rounds {
             ours.iter_mut().try_for_each(Steps::round)?;
-            if let (Some(python), true) = (&arguments.torch, case.torch) {
-                let (round, version) = torch::round(python, &arguments.script, 2, case.shape.channels)?;
-                let best = theirs.map_or(round, |(best, _)| [best[0].min(round[0]), best[1].min(round[1])]);
-                theirs = Some((best, version));
+            if let Some(python) = &arguments.torch {
+                let network = (case.torch, case.shape.height, case.shape.channels);
+                theirs.add((python, arguments), network)?;
             }
         }
         let cell = |place: usize| {
             let steps = &ours[place];
             format!("{:.1} ms ({:.0} %)", steps.milliseconds(), 100.0 * steps.share_of(peaks[place]))
         };
-        println!("{:<24}{:>20}{:>20}", case.name, cell(0), cell(1));
-        if let Some((best, version)) = theirs {
-            for (mode, milliseconds) in torch::MODES.iter().zip(best) {
-                let ratio = milliseconds / ours[1].milliseconds();
-                println!(
-                    "  PyTorch {version:<8} {mode:<16}{:>27}   {ratio:.2}x",
-                    format!("{milliseconds:.1} ms")
-                );
+        println!("{:<28}{:>18}{:>18}", case.name, cell(0), cell(1));
+        for (mode, best) in torch::MODES.iter().zip(&theirs.best) {
+            let name = format!("  PyTorch {} {mode}", theirs.version);
+            match best {
+                None => {}
+                Some(Err(error)) => println!("{name:<46}{error:>18}"),
+                Some(Ok(milliseconds)) => {
+                    let ratio = milliseconds / ours[1].milliseconds();
+                    println!("{name:<46}{:>18}   {ratio:.2}x", format!("{milliseconds:.1} ms"));
+                }
             }
         }
     }

@@ -1,42 +1,63 @@
 //! The same step in PyTorch.
 
+use super::Arguments;
 use serde_json::Value;
-use std::path::Path;
 use std::process::Command;
 
-/// The ways in which PyTorch can do it.
-pub(crate) const MODES: [&str; 2] = ["eager", "channels_last"];
+/// The ways in which PyTorch can do it. The last takes a minute to compile, so it is measured in the first round only.
+pub(crate) const MODES: [&str; 4] = ["eager", "channels_last", "bf16", "compile"];
 
-/// Milliseconds of a step in each of the [`MODES`], and PyTorch's version: one round, which keeps its best part.
-pub(crate) fn round(
-    python: &str,
-    script: &Path,
-    threads: usize,
-    channels: usize,
-) -> Result<([f64; 2], String), String> {
-    if !script.is_file() {
-        return Err(format!(
-            "{}: no such file; --script PATH or UNBRAID_SHARED says where torch_train.py is",
-            script.display()
-        ));
+/// The best of some rounds of PyTorch.
+#[derive(Debug, Default)]
+pub(crate) struct Rounds {
+    pub(crate) version: String,
+    /// Milliseconds of a step in each of the [`MODES`], or why there are none.
+    pub(crate) best: [Option<Result<f64, String>>; MODES.len()],
+}
+
+impl Rounds {
+    /// One more round of a network that `tools/bench_pytorch.py` knows, on images of `size` x `size` pixels.
+    pub(crate) fn add(
+        &mut self,
+        (python, arguments): (&str, &Arguments),
+        (network, size, channels): (&str, usize, usize),
+    ) -> Result<(), String> {
+        let script = &arguments.script;
+        if !script.is_file() {
+            return Err(format!(
+                "{}: no such file; --script PATH says where bench_pytorch.py is",
+                script.display()
+            ));
+        }
+        let is_first = self.version.is_empty();
+        let modes = if is_first { &MODES[..] } else { &MODES[..MODES.len() - 1] };
+        let output = Command::new(python)
+            .arg(script)
+            .args(["--network", network, "--size", &size.to_string(), "--channels", &channels.to_string()])
+            .args(["--modes", &modes.join(","), "--rounds", "2", "--steps", "15", "--threads", "2"])
+            .output()
+            .map_err(|error| format!("cannot run {python}: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("{python} failed:\n{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        let printed: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("{}: its output is no JSON: {error}", script.display()))?;
+        for (mode, best) in modes.iter().zip(&mut self.best) {
+            let found = &printed["modes"][*mode];
+            let round = match (found["best_ms"].as_f64(), found["error"].as_str()) {
+                (Some(milliseconds), _) => Ok(milliseconds),
+                (None, Some(error)) => Err(error.to_owned()),
+                (None, None) => return Err(format!("{}: nothing about {mode}", script.display())),
+            };
+            *best = Some(match (best.take(), round) {
+                (Some(Ok(before)), Ok(now)) => Ok(before.min(now)),
+                (Some(Ok(before)), Err(_)) => Ok(before),
+                (Some(Err(_)) | None, round) => round,
+            });
+        }
+        // "2.15.0+cu132" says more than anybody wants to know of a run on the CPU.
+        self.version =
+            printed["torch"].as_str().and_then(|text| text.split('+').next()).unwrap_or("?").to_owned();
+        Ok(())
     }
-    let output = Command::new(python)
-        .arg(script)
-        .args(["--modes", &MODES.join(","), "--rounds", "2", "--steps", "15"])
-        .args(["--threads", &threads.to_string(), "--channels", &channels.to_string()])
-        .output()
-        .map_err(|error| format!("cannot run {python}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{python} failed:\n{}", String::from_utf8_lossy(&output.stderr)));
-    }
-    let printed: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("{}: its output is no JSON: {error}", script.display()))?;
-    let best = |mode: &str| {
-        printed["modes"][mode]["best_ms"]
-            .as_f64()
-            .ok_or_else(|| format!("{}: no modes.{mode}.best_ms in its output", script.display()))
-    };
-    // "2.15.0+cu132" says more than anybody wants to know of a run on the CPU.
-    let version = printed["torch"].as_str().and_then(|text| text.split('+').next()).unwrap_or("?").to_owned();
-    Ok(([best(MODES[0])?, best(MODES[1])?], version))
 }

@@ -7,6 +7,7 @@ use super::parameter::NamedParameter;
 use crate::config::{ContrastConfig, DiscriminatorConfig, Initializer};
 use burn::tensor::{Device, Tensor};
 use std::fmt::Debug;
+use unbraid_kernels::{DenseLayer, RowFunction};
 
 /// Fully connected layers with leaky ReLU, then two logits (Kim & Mnih 2018, appendix A; Mushom 2020, Table
 /// 5.5).
@@ -57,6 +58,12 @@ impl Discriminator {
     /// The same with gradients for the rows only.
     pub fn frozen_difference(&self, rows: Tensor<2>) -> Tensor<1> {
         difference(self.frozen_logits(rows))
+    }
+
+    /// The first logit minus the second of each row, computed once for everything that follows from it; on the CPU only.
+    pub(crate) fn row_function(&self, rows: Tensor<2>) -> Option<RowFunction> {
+        let layers: Vec<DenseLayer> = self.layers.iter().map(LinearLayer::dense).collect();
+        RowFunction::new(rows, &layers, &[1.0, -1.0])
     }
 
     /// All trained tensors, always in the same order.

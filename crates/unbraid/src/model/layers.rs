@@ -6,7 +6,7 @@ use super::initializer::{Draws, Fans};
 use super::parameter::{NamedParameter, Parameter};
 use burn::tensor::activation::{leaky_relu, relu};
 use burn::tensor::{Device, Tensor};
-use unbraid_kernels::{Conv2dOptions, LinearActivation, conv_transpose2d, conv2d, linear};
+use unbraid_kernels::{Conv2dOptions, DenseLayer, LinearActivation, conv_transpose2d, conv2d, linear};
 
 /// Whether a pass through the network is for training, which determines how batch normalisation works.
 #[derive(Debug)]
@@ -94,6 +94,15 @@ impl LinearLayer {
     /// The same, with gradients for the values only; for layers without a mask.
     pub(super) fn forward_frozen(&self, values: Tensor<2>) -> Tensor<2> {
         linear(values, self.weight.untracked(), self.bias.untracked(), fused(self.activation))
+    }
+
+    /// Its weights without gradients, for kernels that have their own; for layers without a mask.
+    pub(super) fn dense(&self) -> DenseLayer {
+        DenseLayer {
+            weight: self.weight.untracked(),
+            bias: self.bias.untracked(),
+            activation: fused(self.activation),
+        }
     }
 
     pub(super) fn parameters(&self) -> [&dyn NamedParameter; 2] {

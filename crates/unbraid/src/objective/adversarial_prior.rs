@@ -1,6 +1,6 @@
 //! The divergence of the aggregate posterior from the prior, estimated by a discriminator.
 
-use super::adversary::Adversary;
+use super::adversary::{Adversary, cross_entropy, log_probabilities};
 use super::{ForwardPass, Needs, Setting, Term};
 use crate::config::{DiscriminatorConfig, GeneratorLoss};
 use crate::error::Result;
@@ -37,7 +37,9 @@ impl Term for AdversarialPrior {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let log_probabilities = self.adversary.log_probabilities(forward.first_sample());
+        let (differences, _) =
+            self.adversary.differences(forward.first_sample(), forward.prior_sample.clone());
+        let log_probabilities = log_probabilities(differences);
         match self.loss {
             GeneratorLoss::NonSaturating => -log_probabilities.narrow(1, 0, 1).mean(),
             GeneratorLoss::Minimax => log_probabilities.narrow(1, 1, 1).mean(),
@@ -49,7 +51,8 @@ impl Term for AdversarialPrior {
     }
 
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
-        vec![self.adversary.update(forward.prior_sample(), forward.first_sample())]
+        let (posterior, prior) = (forward.first_sample(), forward.prior_sample());
+        vec![self.adversary.update_on(posterior, prior, |posterior, prior| cross_entropy(prior, posterior))]
     }
 
     fn state(&self) -> Vec<StateTensor> {

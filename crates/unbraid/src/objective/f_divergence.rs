@@ -62,8 +62,9 @@ impl Term for VariationalFDivergence {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        let output = |rows| self.adversary.frozen_difference(rows);
-        bound(self.divergence, output(forward.first_sample()), output(forward.prior_sample()))
+        let (posterior, prior) = (forward.first_sample(), forward.prior_sample());
+        let (of_posterior, of_prior) = self.adversary.differences(posterior, Some(prior));
+        bound(self.divergence, of_posterior, of_prior.expect("as many as were asked for"))
     }
 
     fn auxiliary_losses(&self) -> &'static [&'static str] {
@@ -73,10 +74,11 @@ impl Term for VariationalFDivergence {
     /// One Adam step on minus the bound, which is returned.
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
         let divergence = self.divergence;
-        let (first, second) = (forward.first_sample().detach(), forward.prior_sample().detach());
-        vec![self.adversary.minimize(|discriminator| {
-            -bound(divergence, discriminator.difference(first), discriminator.difference(second))
-        })]
+        let (posterior, prior) = (forward.first_sample(), forward.prior_sample());
+        vec![
+            self.adversary
+                .update_on(posterior, prior, |posterior, prior| -bound(divergence, posterior, prior)),
+        ]
     }
 
     fn state(&self) -> Vec<StateTensor> {

@@ -34,6 +34,15 @@ impl DiscriminatedTotalCorrelation {
         let permutations = Stream::new(setting.seed, "permutations of units");
         Self { adversary: Adversary::new(config, setting), batch, permutations }
     }
+
+    /// The samples of the second class, without gradient; `None` without a second batch, which the value does not need.
+    fn permuted(&self, forward: &ForwardPass<'_>) -> Option<Tensor<2>> {
+        let rows = match self.batch {
+            DiscriminatorBatch::Second => forward.second_sample.clone()?,
+            DiscriminatorBatch::Same => forward.first_sample().detach(),
+        };
+        Some(permuted(rows, self.permutations.at(forward.step)))
+    }
 }
 
 impl Term for DiscriminatedTotalCorrelation {
@@ -46,7 +55,7 @@ impl Term for DiscriminatedTotalCorrelation {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
-        self.adversary.log_density_ratio(forward.first_sample())
+        self.adversary.differences(forward.first_sample(), self.permuted(forward)).0.mean()
     }
 
     fn auxiliary_losses(&self) -> &'static [&'static str] {
@@ -54,13 +63,8 @@ impl Term for DiscriminatedTotalCorrelation {
     }
 
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {
-        let sample = forward.first_sample().detach();
-        let other = match self.batch {
-            DiscriminatorBatch::Second => forward.second_sample(),
-            DiscriminatorBatch::Same => sample.clone(),
-        };
-        let permuted = permuted(other, self.permutations.at(forward.step));
-        vec![self.adversary.update(sample, permuted)]
+        let permuted = self.permuted(forward).expect("a term that needs a second batch says so");
+        vec![self.adversary.update(forward.first_sample(), permuted)]
     }
 
     fn state(&self) -> Vec<StateTensor> {

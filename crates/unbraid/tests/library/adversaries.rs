@@ -211,6 +211,51 @@ fn each_pass_computes_the_gradients_of_one_side_only() {
     assert!(!loss.is_require_grad());
 }
 
+/// On the CPU, value and update share one pass with kernels of their own; other devices differentiate the network. Both
+/// compute the same.
+#[test]
+fn the_shared_pass_is_the_automatic_derivative() {
+    let setting = setting(3);
+    let (first, second) = (gaussian_rows(9, 3, 1), gaussian_rows(9, 3, 2));
+    let rows = |rows: &[Vec<f64>]| matrix(rows, &setting.device);
+    let [mut shared, mut automatic] = [0, 1].map(|_| Adversary::new(&SMALL, &setting));
+    for _ in 0..3 {
+        let values = |differences: &dyn Fn(Tensor<2>) -> Tensor<1>| {
+            let sample = rows(&first).require_grad();
+            let value = differences(sample.clone());
+            let gradient = sample.grad(&(value.clone() * value.clone()).sum().backward()).unwrap();
+            [floats(value), gradient.into_data().try_into_vec().unwrap()]
+        };
+        let found = values(&|sample| shared.differences(sample, Some(rows(&second))).0);
+        let expected = values(&|sample| automatic.network().frozen_difference(sample));
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            // Sums of 64 products near one, in another order.
+            assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{found} {expected}");
+        }
+        let loss = |of_first: Tensor<1>, of_second: Tensor<1>| {
+            (of_first.clone() * of_first).mean() + of_second.exp().mean()
+        };
+        let found = shared.update_on(rows(&first), rows(&second), loss);
+        let expected = automatic
+            .minimize(|network| loss(network.difference(rows(&first)), network.difference(rows(&second))));
+        assert!((floats(found)[0] - floats(expected)[0]).abs() < 1e-5);
+        for (found, expected) in shared.state().iter().zip(automatic.state()) {
+            // Adam divides by the size of the gradient: the weights themselves depend on its sign where it nearly vanishes.
+            if found.name.starts_with("adam.") {
+                let pairs = found.values.as_floats().iter().zip(expected.values.as_floats());
+                for (found_value, expected) in pairs {
+                    let limit = 1e-4 * expected.abs().max(1e-2);
+                    assert!(
+                        (found_value - expected).abs() < limit,
+                        "{}: {found_value} {expected}",
+                        found.name
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn an_adversary_goes_on_from_its_state_to_the_bit() {
     let setting = setting(2);
