@@ -66,12 +66,12 @@ fn every_command_works_on_an_imported_run() {
         vec!["sample", "run", "--count", "4", "-o", "samples.png"],
         vec!["reconstruct", "run", "-o", "reconstructions.png"],
         vec!["traverse", "run", "-o", "traversal.png"],
-        vec!["infer", "run", "0", "-o", "infer.png"],
+        vec!["infer", "run", "--unit", "0", "-o", "infer.png"],
         vec!["measure", "run"],
         vec!["name", "run", "1=height"],
         vec!["evaluate", "run", "--metrics", "mig", "--no-chance"],
         vec!["report", "run"],
-        vec!["compare", "run", "run"],
+        vec!["compare", "run"],
         vec!["export", "run", "--format", "onnx", "-o", "onnx"],
         vec!["export", "run", "--format", "hub", "-o", "hub"],
     ] {
@@ -97,6 +97,8 @@ fn every_command_works_on_an_imported_run() {
             "8",
             "--out",
             "tuned",
+            "--no-evaluation",
+            "--no-report",
         ],
         &[],
     );
