@@ -39,6 +39,9 @@ fn of_library(error: &Error) -> Option<String> {
             "to keep it on another disk, move the whole run there and link to that".to_owned()
         }
         Error::ForeignFile { .. } => "move it out of the way".to_owned(),
+        Error::NoOptimizerState { path } => {
+            format!("unbraid train --init {} starts a new run from them", path.display())
+        }
         Error::UnknownPreset { suggestion: None, .. } => "`unbraid presets` lists them".to_owned(),
         Error::NothingToResume { .. } => "without --resume or --extend, a new run starts".to_owned(),
         Error::RunExists { .. } => {

@@ -11,17 +11,30 @@ mod score_table;
 mod study_view;
 mod terminal;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use error::Outcome;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Train, score and use variational autoencoders that learn disentangled representations.
 #[derive(Debug, Parser)]
-#[command(name = "unbraid", version, max_term_width = 80, arg_required_else_help = true)]
+#[command(
+    name = "unbraid",
+    version,
+    max_term_width = 80,
+    arg_required_else_help = true,
+    disable_version_flag = true
+)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    /// With --version: also features, instruction sets and devices
+    #[arg(long, requires = "version")]
+    verbose: bool,
     /// Lift the limits on memory: three quarters of the machine's, 256 MiB for a picture
     #[arg(long, global = true)]
     allow_large: bool,
@@ -35,6 +48,10 @@ enum Command {
     Evaluate(commands::evaluate::EvaluateArgs),
     /// List the scores, what they mean, and their options
     Metrics(commands::metrics::MetricsArgs),
+    /// Write a run for other programs: ONNX, safetensors, a model hub
+    Export(commands::export::ExportArgs),
+    /// Make a run of published weights
+    Import(commands::import::ImportArgs),
     /// Measure a model: likelihood, rate and distortion, active units
     Measure(commands::measure::MeasureArgs),
     /// Draw the figures of a run and write its report.html
@@ -82,6 +99,12 @@ enum Command {
     Prior(commands::prior::PriorCommand),
     /// Measure the speed of a training step on this machine
     Bench(commands::bench::BenchArgs),
+    /// List the devices that this build and this machine have
+    Devices(commands::devices::DevicesArgs),
+    /// Print completions for a shell
+    Completions(commands::shell::CompletionsArgs),
+    /// Print the manual page, or write those of all commands
+    Man(commands::shell::ManArgs),
 }
 
 /// Runs the command with these arguments, the first of which is its own name, and returns its exit code.
@@ -101,10 +124,28 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, program: Option<PathB
     if cli.allow_large {
         unbraid::data::memory::lift_limit();
     }
-    match run(cli.command) {
+    let done = match cli.command {
+        Some(command) if !cli.version => run(command),
+        Some(_) | None if cli.version => print_version(cli.verbose),
+        Some(_) | None => {
+            let missing = Cli::command()
+                .error(ErrorKind::MissingSubcommand, "expected a command; see `unbraid --help`");
+            let _ = missing.print();
+            return 2;
+        }
+    };
+    match done {
         Ok(()) => 0,
         Err(error) => error::report(&error),
     }
+}
+
+fn print_version(verbose: bool) -> Outcome {
+    if !verbose {
+        return format::print(concat!("unbraid ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+    unbraid::check_environment()?;
+    format::print(&commands::devices::verbose_version())
 }
 
 fn run(command: Command) -> Outcome {
@@ -113,6 +154,8 @@ fn run(command: Command) -> Outcome {
         Command::Train(args) => commands::train::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
         Command::Metrics(args) => commands::metrics::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Import(args) => commands::import::run(&args),
         Command::Measure(args) => commands::measure::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
@@ -134,13 +177,15 @@ fn run(command: Command) -> Outcome {
         Command::Objectives(args) => commands::objectives::run(&args),
         Command::Prior(command) => commands::prior::run(&command),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Devices(args) => commands::devices::run(&args),
+        Command::Completions(args) => commands::shell::completions(&args, Cli::command()),
+        Command::Man(args) => commands::shell::man(&args, Cli::command()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     /// The words of a command line with quotes, as a shell has them.
     fn words(line: &str) -> Vec<String> {

@@ -3,10 +3,12 @@
 mod chart;
 mod colour;
 mod comparison;
+mod embedding;
 mod error;
 mod figure;
 mod font;
 mod html;
+mod hub;
 mod labels;
 mod live;
 mod numbers;
@@ -19,9 +21,13 @@ mod testing;
 // Pages.
 pub use comparison::{ComparedNumber, Comparison};
 pub use html::check_page;
+pub use hub::{ModelCard, model_card, write_hub_directory};
 pub use run_report::feature_figures::write_table_charts;
 pub use run_report::{HtmlReport, write_run_report, write_run_report_with};
 pub use study::page::{study_page, write_study_report};
+
+// Codes for viewers of embeddings.
+pub use embedding::{write_codes_parquet, write_projector};
 
 // Pictures of images, as PNG and GIF.
 pub use picture::animation::Animation;

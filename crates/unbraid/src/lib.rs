@@ -4,7 +4,9 @@ pub mod config;
 mod device;
 mod error;
 pub mod evaluate;
+pub mod export;
 pub mod files;
+pub mod import;
 pub mod inference;
 pub mod model;
 pub mod objective;
@@ -16,7 +18,7 @@ pub mod train;
 
 pub use burn;
 pub use config::Config;
-pub use device::{Device, check_environment};
+pub use device::{Device, DeviceKind, check_environment};
 pub use error::{AfterTraining, BoxedError, Error, ErrorKind, Result, error_chain};
 pub use ndarray;
 pub use observer::{Encoding, Observer, TrainingStart};

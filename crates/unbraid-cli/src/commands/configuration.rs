@@ -72,6 +72,14 @@ impl ConfigArgs {
     pub(super) fn resolve(&self) -> Outcome<Config> {
         Ok(self.source().resolve()?)
     }
+
+    /// As [`ConfigArgs::resolve`], starting from these weights, if any.
+    pub(super) fn resolve_from(&self, weights: Option<&Path>) -> Outcome<Config> {
+        let mut source = self.source();
+        let weights = weights.map(|path| toml::Value::from(path.display().to_string()));
+        source.assignments.extend(weights.map(|path| format!("training.init={{ path = {path} }}")));
+        Ok(source.resolve()?)
+    }
 }
 
 /// Where to compute.
@@ -80,7 +88,7 @@ pub(crate) struct ComputeArgs {
     /// Number of threads (default: all cores). The result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Device: `cpu`, or `cuda`, `cuda:1`, `wgpu` in builds with that feature
+    /// Device: `cpu`, or `cuda`, `cuda:1`, `wgpu`, `vulkan`, `metal` in builds with that feature; see `unbraid devices`
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
 }

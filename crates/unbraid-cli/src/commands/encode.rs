@@ -7,27 +7,44 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use unbraid::files::{ContentError, probe_output, write_computed};
 use unbraid::inference::codes_table;
+use unbraid_report::{write_codes_parquet, write_projector};
 
 /// Arguments of `unbraid encode`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example: unbraid encode runs/photos --data photos/ -o codes.csv
+Examples:
+  unbraid encode runs/photos --data photos/ -o codes.csv
+  unbraid encode runs/photos -o codes.parquet
+  unbraid encode runs/photos --projector projector/
 
 Columns: mean and deviation of each continuous unit, most likely class and
 class probabilities of each categorical one, file names, factors. Without -o
 the table goes to standard output as CSV. An .npz has `codes` (the means),
 `standard_deviation`, `log_variance`, `categories`, `probabilities_0`, ...,
-`names`, `factors`; `unbraid evaluate --codes` and `unbraid decode` read it.")]
+`names`, `factors`; `unbraid evaluate --codes` and `unbraid decode` read it.
+A .parquet has the columns of the CSV, `x` and `y` (principal components of the
+means) and `thumbnail`, for viewers of embeddings.")]
 pub(crate) struct EncodeArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// The table to write, ending in .csv or .npz (default: CSV on standard output)
+    /// The table to write, ending in .csv, .npz or .parquet (default: CSV on standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write the files of TensorBoard's embedding projector into this directory
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "output")]
+    projector: Option<PathBuf>,
     #[command(flatten)]
     overwrite: OverwriteArgs,
+}
+
+/// The kinds of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Table {
+    Csv,
+    Npz,
+    Parquet,
 }
 
 /// Encodes as asked.
@@ -36,18 +53,24 @@ pub(crate) struct EncodeArgs {
 /// If the run, the images or the output are wrong.
 pub(crate) fn run(args: &EncodeArgs) -> Outcome {
     let existing = args.overwrite.existing();
-    let is_npz = match &args.output {
-        None => false,
+    let output = match &args.output {
+        None => None,
         Some(path) => {
-            let is_npz = is_npz(path)?;
+            let table = kind(path)?;
             probe_output(path, existing)?;
-            is_npz
+            Some((path, table))
         }
     };
     args.model.run(|run| {
         let progress = args.model.progress();
         let data = args.input.open(run, &progress)?;
-        let Some(path) = &args.output else {
+        if let Some(directory) = &args.projector {
+            for path in write_projector(run, data.as_ref(), directory, existing, &progress)? {
+                wrote(&args.model, &path);
+            }
+            return Ok(());
+        }
+        let Some((path, table)) = output else {
             let out = BufWriter::new(std::io::stdout());
             return codes_table::write_csv(run, data.as_ref(), out, &progress).map_err(|error| match error {
                 ContentError::Write(error) => {
@@ -56,22 +79,23 @@ pub(crate) fn run(args: &EncodeArgs) -> Outcome {
                 ContentError::Compute(error) => error.into(),
             });
         };
-        if is_npz {
-            codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?;
-        } else {
-            write_computed(path, existing, |file| {
+        match table {
+            Table::Npz => codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?,
+            Table::Parquet => write_codes_parquet(run, data.as_ref(), path, existing, &progress)?,
+            Table::Csv => write_computed(path, existing, |file| {
                 codes_table::write_csv(run, data.as_ref(), file, &progress)
-            })?;
+            })?,
         }
         wrote(&args.model, path);
         Ok(())
     })
 }
 
-fn is_npz(path: &Path) -> Outcome<bool> {
+fn kind(path: &Path) -> Outcome<Table> {
     match path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).as_deref() {
-        Some("npz") => Ok(true),
-        Some("csv") => Ok(false),
-        _ => Err(usage(format!("{}: expected a name that ends in .csv or .npz", path.display()))),
+        Some("npz") => Ok(Table::Npz),
+        Some("csv") => Ok(Table::Csv),
+        Some("parquet") => Ok(Table::Parquet),
+        _ => Err(usage(format!("{}: expected a name that ends in .csv, .npz or .parquet", path.display()))),
     }
 }

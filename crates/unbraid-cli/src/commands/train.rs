@@ -34,6 +34,9 @@ pub(crate) struct TrainArgs {
     /// Train the run in --out longer, up to this total number of steps; `60epochs` for a run that counts epochs
     #[arg(long, value_name = "STEPS", requires = "out", conflicts_with_all = ["resume", "overwrite", "print_config"], value_parser = length)]
     extend: Option<Length>,
+    /// Start from these weights in place of random ones: a run, or a file of weights (training.init)
+    #[arg(long, value_name = "RUN|FILE")]
+    init: Option<PathBuf>,
     /// Skip the evaluation after training (evaluation.after_training = false)
     #[arg(long)]
     no_evaluation: bool,
@@ -76,14 +79,19 @@ pub(crate) fn run(args: &TrainArgs) -> Outcome {
             "--extend continues with the run's own configuration; expected no data, --preset, --config, --set or other settings",
         ));
     }
+    if args.init.is_some() && (args.extend.is_some() || args.config.is_empty() && args.resume.is_some()) {
+        return Err(usage(
+            "--init starts a new run; expected neither --extend nor --resume without a configuration",
+        ));
+    }
     // With --resume and --extend, the run's own configuration is the default, so a given one is only compared with it.
     let given = if args.config.is_empty() && (args.resume.is_some() || args.extend.is_some()) {
         None
     } else {
-        Some(args.config.resolve()?)
+        Some(args.config.resolve_from(args.init.as_deref())?)
     };
     if args.print_config {
-        let config = given.map_or_else(|| args.config.resolve(), Ok)?;
+        let config = given.map_or_else(|| args.config.resolve_from(args.init.as_deref()), Ok)?;
         return print(&config.to_toml());
     }
     let start = match args.resume {

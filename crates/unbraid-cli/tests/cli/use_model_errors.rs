@@ -113,7 +113,7 @@ fn wrong_images_units_and_outputs_are_refused() {
             vec!["encode", "run", "-o", "there.npz"],
             "there.npz: the file exists\nhint: --overwrite replaces it",
         ),
-        (vec!["encode", "run", "-o", "o.txt"], "o.txt: expected a name that ends in .csv or .npz"),
+        (vec!["encode", "run", "-o", "o.txt"], "o.txt: expected a name that ends in .csv, .npz or .parquet"),
         (
             vec!["encode", "run", "--data", "pinwheel", "-o", "o.csv"],
             "pinwheel: found images of 1 x 2 x 1, expected 64 x 64 x 1 (height x width x channels), those of run",

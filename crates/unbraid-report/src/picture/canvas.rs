@@ -183,7 +183,7 @@ impl Canvas {
 ///
 /// # Errors
 /// If it is empty, or larger than a PNG can be.
-pub(super) fn encode_png(
+pub(crate) fn encode_png(
     pixels: &[u8],
     (width, height): (u32, u32),
     colours: ExtendedColorType,

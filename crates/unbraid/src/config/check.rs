@@ -188,6 +188,7 @@ impl Config {
         }
         at_least_one("training.log_every", training.log_every)?;
         at_least_one("training.checkpoint_every", training.checkpoint_every)?;
+        self.check_init()?;
         training.check_validation()
     }
 }

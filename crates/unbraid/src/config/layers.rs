@@ -123,7 +123,12 @@ impl Layers {
     }
 
     /// The same with the paths so far resolved against `directory`; those of later layers are not affected.
-    fn with_absolute_paths(self, directory: &Path) -> Self {
+    fn with_absolute_paths(mut self, directory: &Path) -> Self {
+        let training = self.merged.get_mut("training").and_then(Value::as_table_mut);
+        let init = training.and_then(|training| training.get_mut("init")?.as_table_mut());
+        if let Some(Value::String(path)) = init.and_then(|init| init.get_mut("path")) {
+            *path = absolute_in(directory, Path::new(path)).display().to_string();
+        }
         self.with_absolute(std::iter::once("path").chain(registry::PATH_OPTIONS), directory)
     }
 
@@ -189,6 +194,10 @@ impl Layers {
         let mut config = Config::deserialize(self.merged.clone())
             .map_err(|error| Error::ConfigShape { message: diagnose(&self.merged, &error) })?;
         make_absolute(&mut config.data, self.directory.as_deref());
+        if let Some(init) = config.training.init.as_mut().filter(|init| !init.path.is_empty()) {
+            let directory = self.directory.unwrap_or_else(working_directory);
+            init.path = absolute_in(&directory, Path::new(&init.path)).display().to_string();
+        }
         let latents = &mut config.model.latents;
         if !latents.categorical.is_empty() {
             latents.temperature = Some(latents.temperature_or_default());

@@ -7,6 +7,7 @@ mod check;
 mod diagnosis;
 mod discriminator;
 mod evaluation;
+mod init;
 mod layers;
 mod model;
 mod objective;
@@ -23,6 +24,7 @@ pub use discriminator::{
     AdversarialKlConfig, ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss,
 };
 pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES};
+pub use init::InitConfig;
 pub use layers::Layers;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
@@ -140,6 +142,9 @@ pub struct TrainingConfig {
     /// them in place of the last ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_best: bool,
+    /// Weights to start from in place of random ones (`unbraid train --init`). Random if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub init: Option<InitConfig>,
 }
 
 impl Default for TrainingConfig {
@@ -155,6 +160,7 @@ impl Default for TrainingConfig {
             validate_every: None,
             early_stop: None,
             keep_best: false,
+            init: None,
         }
     }
 }
@@ -187,7 +193,11 @@ impl Config {
     /// A SHA-256 of the canonical text without `[evaluation]`. Two configurations have the same fingerprint if and only
     /// if they train the same model.
     pub fn fingerprint(&self) -> String {
-        let training = Self { evaluation: EvaluationConfig::default(), ..self.clone() };
+        let mut training = Self { evaluation: EvaluationConfig::default(), ..self.clone() };
+        // Weights are known by their hash, wherever they are.
+        if let Some(InitConfig { path, sha256: Some(_) }) = &mut training.training.init {
+            path.clear();
+        }
         Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 

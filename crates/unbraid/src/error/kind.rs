@@ -55,7 +55,11 @@ impl Error {
             | Self::TooLarge { .. }
             | Self::TooFewComponents { .. }
             | Self::DamagedWeights { .. }
+            | Self::Import { .. }
+            | Self::NotExportable { .. }
+            | Self::NoOptimizerState { .. }
             | Self::TensorMismatch { .. }
+            | Self::WeightsChanged { .. }
             | Self::NotARun { .. }
             | Self::InUse { .. }
             | Self::NothingToResume { .. }

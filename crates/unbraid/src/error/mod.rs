@@ -136,6 +136,32 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A model from elsewhere cannot be imported.
+    #[error("{}: found {found}, expected {expected}", path.display())]
+    Import {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        found: String,
+        /// What can be imported.
+        expected: String,
+    },
+    /// A run has weights but no state of an optimiser, since it was not trained here.
+    #[error("{}: found imported weights without the optimiser's state, expected those of a training", path.display())]
+    NoOptimizerState {
+        /// The run.
+        path: PathBuf,
+    },
+    /// A part of a run has no form in another program.
+    #[error("{}: found {what}, expected one that can be exported: {reason}", run.display())]
+    NotExportable {
+        /// The run.
+        run: PathBuf,
+        /// What cannot be exported.
+        what: String,
+        /// Why.
+        reason: String,
+    },
     /// Saved tensors do not match those of this model.
     #[error("weights of another model: {tensor}: found {found}, expected {expected}")]
     TensorMismatch {
@@ -144,6 +170,17 @@ pub enum Error {
         /// What was saved.
         found: String,
         /// What the model has.
+        expected: String,
+    },
+
+    /// The weights that a run is to start from are not those of its configuration.
+    #[error("{}: found weights with the hash {found}, expected {expected}, those of training.init", path.display())]
+    WeightsChanged {
+        /// The file.
+        path: PathBuf,
+        /// Its hash.
+        found: String,
+        /// The hash in the configuration.
         expected: String,
     },
 

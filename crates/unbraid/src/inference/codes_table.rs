@@ -28,7 +28,10 @@ use unbraid_data::{DataSet, Factor, FactorSpace};
 const PIECE: usize = 4096;
 
 /// Encodes all images of a data set in chunks, and passes each chunk on.
-fn in_pieces(
+///
+/// # Errors
+/// If an image cannot be read, and the error of `take`.
+pub fn in_pieces(
     run: &Run,
     data: &dyn DataSet,
     progress: &dyn Progress,
@@ -61,7 +64,7 @@ pub fn write_csv(
     progress: &dyn Progress,
 ) -> Result<(), ContentError<Error>> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(header(run, data))?;
+    csv.write_record(columns(run, data))?;
     let named = data.image_name(0).is_some();
     let mut values = vec![0; factors(data).len()];
     let mut record: Vec<String> = Vec::new();
@@ -87,7 +90,8 @@ pub fn write_csv(
     Ok(csv.flush()?)
 }
 
-fn header(run: &Run, data: &dyn DataSet) -> Vec<String> {
+/// The names of the columns of a CSV file.
+pub fn columns(run: &Run, data: &dyn DataSet) -> Vec<String> {
     let mut columns = vec!["image".to_owned()];
     columns.extend(data.image_name(0).map(|_| "name".to_owned()));
     let continuous = |unit: usize| name_or(run.names().get(Unit::Continuous(unit)), unit);
@@ -107,7 +111,8 @@ fn name_or(name: Option<&str>, number: usize) -> String {
     name.map_or_else(|| number.to_string(), str::to_owned)
 }
 
-fn deviation(log_variance: f32) -> f32 {
+/// The standard deviation that a logarithm of a variance stands for.
+pub fn deviation(log_variance: f32) -> f32 {
     (0.5 * log_variance).exp()
 }
 

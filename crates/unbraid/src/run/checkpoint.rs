@@ -4,6 +4,7 @@
 //! The second file is written first, under the name of its step, so that `last.safetensors` always has its counterpart,
 //! even if the process dies in between. `best.safetensors` holds weights only.
 
+use super::meta::Meta;
 use super::paths::RunPaths;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use unbraid_data::ImageShape;
 
 /// The metadata of the weights file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,6 +97,23 @@ pub(super) fn save_best(paths: &RunPaths, trainer: &Trainer<'_>, config: &Config
     files::write(&paths.checkpoints().join(BEST), Existing::Replace, |file| file.write_all(&weights))
 }
 
+/// Writes weights that were not trained here as those of a step.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(super) fn save_imported(
+    paths: &RunPaths,
+    state: &[StateTensor],
+    config: &Config,
+    step: u64,
+    shape: ImageShape,
+) -> Result {
+    let images = [shape.height, shape.width, shape.channels];
+    let note = WeightsNote { step, configuration: config.fingerprint_of_steps(), images };
+    let bytes = write_state(state, &json(&note))?;
+    files::write(&paths.checkpoints().join(LAST), Existing::Replace, |file| file.write_all(&bytes))
+}
+
 /// The weights as the content of a file.
 fn weights_file(paths: &RunPaths, trainer: &Trainer<'_>, config: &Config) -> Result<Vec<u8>> {
     let step = trainer.steps_done();
@@ -170,6 +189,9 @@ pub(super) fn load(paths: &RunPaths, config: &Config) -> Result<Option<Checkpoin
     }
     let weights = read_weights(&path, config).map_err(refused)?;
     let path = paths.checkpoints().join(name("optimizer", weights.step));
+    if !path.exists() && Meta::read(&paths.meta()).is_some_and(|meta| meta.imported.is_some()) {
+        return Err(refused(Error::NoOptimizerState { path: paths.root().to_owned() }));
+    }
     let (state, position) = read_state(&path).map_err(refused)?;
     let position = parse_note(&path, position.as_deref())?;
     Ok(Some(Checkpoint { step: weights.step, weights: weights.state, state, position }))

@@ -31,11 +31,14 @@ impl Run {
         let data = unbraid_data::open(&self.data_spec(), progress)?;
         let sha256 = data.fingerprint()?;
         match Meta::read(&self.paths().meta()) {
-            Some(meta) if meta.data_sha256 != sha256 => Err(Error::DataChanged {
-                path: self.path().to_owned(),
-                found: sha256,
-                expected: meta.data_sha256,
-            }),
+            // Imported weights may have come without their data.
+            Some(meta) if !meta.data_sha256.is_empty() && meta.data_sha256 != sha256 => {
+                Err(Error::DataChanged {
+                    path: self.path().to_owned(),
+                    found: sha256,
+                    expected: meta.data_sha256,
+                })
+            }
             Some(_) | None => Ok(RunData { data, sha256 }),
         }
     }

@@ -4,6 +4,7 @@
 use super::checkpoint::{self, LogPosition};
 use super::directory::RunDirectory;
 use super::features;
+use super::init;
 use super::journal::FileJournal;
 use super::locate;
 use super::meta::Meta;
@@ -98,7 +99,12 @@ impl Job<'_> {
             });
         }
         let position = match checkpoint::load(paths, config)? {
-            None => LogPosition::default(),
+            None => {
+                if let Some(init) = &config.training.init {
+                    trainer.start_from(init::load(init, &trainer.weights())?)?;
+                }
+                LogPosition::default()
+            }
             Some(checkpoint) => {
                 trainer
                     .restore(checkpoint.step, checkpoint.weights, checkpoint.state)

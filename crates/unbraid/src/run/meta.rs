@@ -39,6 +39,20 @@ pub struct Meta {
     pub resumed: Option<String>,
     /// When it ended.
     pub finished: Option<String>,
+    /// Where its weights come from, if it was not trained here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Provenance>,
+}
+
+/// Where imported weights come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The program that trained them.
+    pub program: String,
+    /// The name of the file.
+    pub file: String,
+    /// Its hash.
+    pub sha256: String,
 }
 
 impl Meta {
@@ -58,6 +72,7 @@ impl Meta {
             started: clock::timestamp(),
             resumed: None,
             finished: None,
+            imported: None,
         }
     }
 

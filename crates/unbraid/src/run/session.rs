@@ -3,6 +3,7 @@
 use super::checkpoint;
 use super::data::test_part;
 use super::directory::{RunDirectory, Start};
+use super::init;
 use super::job::{Job, Stages};
 use super::locate;
 use super::signal::{NeverStop, StopSignal};
@@ -170,7 +171,8 @@ impl<'a> Session<'a> {
     /// # Errors
     /// If the request is wrong, something fails, or a signal asks to stop. An error after training, which leaves a
     /// trained run behind, is [`Error::AfterTraining`].
-    pub fn execute(self, observer: &dyn Observer) -> Result<Run> {
+    pub fn execute(mut self, observer: &dyn Observer) -> Result<Run> {
+        self.config = self.config.map(init::with_hash).transpose()?;
         // Data and model are checked before anything is written, except that a run to be resumed must be opened first.
         let checked = match &self.config {
             Some(config) => Some(self.open_data(config, observer)?),
@@ -264,6 +266,9 @@ impl<'a> Session<'a> {
         let data = self.data.unwrap_or_else(|| opened.as_deref().expect("it was just opened"));
         config.check_against(data)?;
         check_memory(config, data.shape())?;
+        if matches!(self.start, Start::Fresh | Start::Overwrite) {
+            init::check(config, data.shape())?;
+        }
         let test = self.open_test_data(config, data, observer)?;
         Ok(Opened { data: opened, test })
     }

@@ -369,6 +369,16 @@ impl<'a> Trainer<'a> {
         state
     }
 
+    /// Replaces the initial weights with those of a state dict, as [`Trainer::weights`] gives it. Everything else is as before:
+    /// the optimiser knows nothing of the steps that led to them.
+    ///
+    /// # Errors
+    /// If they belong to another model.
+    pub fn start_from(&mut self, weights: Vec<StateTensor>) -> Result {
+        let rest = self.prior.set_state(weights)?;
+        self.network.set_state(rest)
+    }
+
     /// Restores the state that was saved as `weights` and `state` after `step` steps.
     ///
     /// # Errors

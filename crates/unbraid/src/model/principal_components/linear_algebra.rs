@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 
 /// Eigenvalues of a symmetric matrix, largest first, and its eigenvectors as columns in the same order, by Jacobi
 /// rotations: fast for tens of rows, and as accurate as any method.
-pub(super) fn symmetric_eigen(matrix: &Array2<f64>) -> (Vec<f64>, Array2<f64>) {
+pub fn symmetric_eigen(matrix: &Array2<f64>) -> (Vec<f64>, Array2<f64>) {
     let size = matrix.nrows();
     // Rounding makes a product that should be symmetric slightly asymmetric.
     let mut a = (matrix + &matrix.t()) * 0.5;

@@ -10,10 +10,11 @@ mod linear_algebra;
 mod probabilistic;
 
 pub use independent::{fast_ica, independent_components};
+pub use linear_algebra::symmetric_eigen;
 pub use probabilistic::probabilistic_pca;
 
 use crate::error::Result;
-use linear_algebra::{orthonormalize, symmetric_eigen};
+use linear_algebra::orthonormalize;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;

@@ -16,7 +16,7 @@ use unbraid::config::{
 use unbraid::data::registry;
 
 /// The types that are tables, with their headings in the order of the page. A type that is missing here fails the test.
-const TABLES: [(&str, &str); 23] = [
+const TABLES: [(&str, &str); 24] = [
     ("Config", "Top level"),
     ("ModelConfig", "[model]"),
     ("LatentsConfig", "[model.latents]"),
@@ -38,6 +38,7 @@ const TABLES: [(&str, &str); 23] = [
     ("OptimizerConfig", "[optimizer]"),
     ("TrainingConfig", "[training]"),
     ("EarlyStop", "training.early_stop"),
+    ("InitConfig", "training.init"),
     ("EvaluationConfig", "[evaluation]"),
     ("DataSpec", "[data]"),
 ];

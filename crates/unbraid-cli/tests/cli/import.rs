@@ -1,0 +1,222 @@
+//! `unbraid import`: models of others as runs that every command takes.
+
+use crate::support::{Bench, shared};
+use ndarray::{Array2, Axis};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use unbraid::Run;
+use unbraid::data::formats::npz::Npz;
+use unbraid::data::formats::npz_writer::NpzWriter;
+use unbraid::data::progress::Silent;
+use unbraid::data::random::Stream;
+
+/// Files that PyTorch wrote, with the script that made them.
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid/tests/fixtures").join(name)
+}
+
+/// The names of torch_mlp.pt.
+const MAPPING: &str = r#"
+root = "model_states.net"
+data = "images.npz"
+[model]
+architecture = { name = "mlp", encoder = [5], decoder = [8] }
+latents = { continuous = 3 }
+[tensors]
+"encoder.fc1.weight" = "encoder.1.weight"
+"encoder.fc1.bias" = "encoder.1.bias"
+"encoder.mean.weight" = { name = "head.weight", rows = [0, 3] }
+"encoder.mean.bias" = { name = "head.bias", rows = [0, 3] }
+"encoder.log_variance.weight" = { name = "head.weight", rows = [3, 6] }
+"encoder.log_variance.bias" = { name = "head.bias", rows = [3, 6] }
+"decoder.fc1.weight" = { name = "first.weight", permute = [1, 2, 3, 0], shape = [8, 3] }
+"decoder.fc1.bias" = { name = "first.bias", repeat = 4 }
+"decoder.fc2.weight" = "last.weight"
+"decoder.fc2.bias" = "last.bias"
+"#;
+
+/// A directory with a mapping, and images of four by six pixels with two factors.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    fs::write(bench.path("mapping.toml"), MAPPING).unwrap();
+    let mut archive = NpzWriter::new(fs::File::create(bench.path("images.npz")).unwrap());
+    let pixels = (0..60 * 24).map(|place| (place * 7 % 13) as f64 / 12.0);
+    archive.floats("images", &[60, 4, 6], pixels).unwrap();
+    archive
+        .integers("factors", &[60, 2], (0..120).map(|place| i64::from(place / 2 % (2 + place % 2))))
+        .unwrap();
+    archive.finish().unwrap();
+    bench
+}
+
+/// A run without training, used by every command that takes one.
+#[test]
+fn every_command_works_on_an_imported_run() {
+    let bench = bench();
+    let weights = fixture("torch_mlp.pt");
+    let weights = weights.to_str().unwrap();
+    bench.succeed(
+        &["import", weights, "--mapping", "mapping.toml", "-o", "run"],
+        &["architecture mlp, images of 4 x 6 x 1, 3 continuous and 0 categorical units, "],
+    );
+    for command in [
+        vec!["encode", "run", "-o", "codes.npz"],
+        vec!["decode", "run", "codes.npz", "-o", "decoded.npz"],
+        vec!["sample", "run", "--count", "4", "-o", "samples.png"],
+        vec!["reconstruct", "run", "-o", "reconstructions.png"],
+        vec!["traverse", "run", "-o", "traversal.png"],
+        vec!["infer", "run", "--unit", "0", "-o", "infer.png"],
+        vec!["measure", "run"],
+        vec!["name", "run", "1=height"],
+        vec!["evaluate", "run", "--metrics", "mig", "--no-chance"],
+        vec!["report", "run"],
+        vec!["compare", "run"],
+        vec!["export", "run", "--format", "onnx", "-o", "onnx"],
+        vec!["export", "run", "--format", "hub", "-o", "hub"],
+    ] {
+        let output = bench.unbraid(&command).output().unwrap();
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    bench.refuse(
+        &["train", "--resume", "--out", "run"],
+        "error: cannot resume: run: found imported weights without the optimiser's state, expected those of a training\n\
+         hint: unbraid train --init run starts a new run from them",
+    );
+    // Imported weights are the start of a training.
+    bench.succeed(
+        &[
+            "train",
+            "--config",
+            "run/config.toml",
+            "--init",
+            "run",
+            "--steps",
+            "3",
+            "--batch-size",
+            "8",
+            "--out",
+            "tuned",
+            "--no-evaluation",
+            "--no-report",
+        ],
+        &[],
+    );
+    bench.refuse(
+        &["import", weights, "--mapping", "mapping.toml", "-o", "run"],
+        "error: run: there is a run here already (finished after 1 steps)\n\
+         hint: --resume continues it, --extend trains it longer, --overwrite starts again",
+    );
+    bench.succeed(
+        &["import", weights, "--mapping", "mapping.toml", "-o", "run", "--overwrite", "--quiet"],
+        &[],
+    );
+    assert!(!bench.path("run/report.html").exists());
+}
+
+/// One clear message for each way in which a file can be wrong, and no run.
+#[test]
+fn what_cannot_be_imported_is_refused() {
+    let bench = bench();
+    // What Python's pickle module makes of an object whose reduction is os.system and a command.
+    let hostile = b"\x80\x02ccollections\nOrderedDict\n)R(X\x01\x00\x00\x00acposix\nsystem\nX\x05\x00\x00\x00touchh\x85Ru.";
+    let magic = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.";
+    fs::write(bench.path("hostile.pt"), [&magic[..], hostile].concat()).unwrap();
+    let whole = fs::read(fixture("torch_old.pt")).unwrap();
+    fs::write(bench.path("cut.pt"), &whole[..whole.len() - 3]).unwrap();
+    fs::write(bench.path("model.onnx"), b"\x08\x07\x12\x07unbraid").unwrap();
+    let mapped = |file: &'static str| ["import", file, "--mapping", "mapping.toml", "-o", "run"];
+    bench.refuse(
+        &mapped("hostile.pt"),
+        "error: hostile.pt: found a pickle that asks for `posix.system`, expected a state dict of tensors: \
+         torch.save(model.state_dict(), ...)",
+    );
+    bench.refuse(
+        &mapped("cut.pt"),
+        "error: cut.pt: found a file that ends within its storages, expected a whole file",
+    );
+    bench.refuse(
+        &mapped("model.onnx"),
+        "error: model.onnx: found data of an unknown kind, expected weights that torch.save wrote (.pt, .pth), or a \
+         safetensors file",
+    );
+    fs::create_dir(bench.path("other")).unwrap();
+    fs::copy(fixture("torch_zip.pt"), bench.path("other/model.pt")).unwrap();
+    fs::write(bench.path("other/specs.json"), r#"{"lr": 1}"#).unwrap();
+    bench.refuse(
+        &["import", "other", "-o", "run"],
+        "error: other/specs.json: found the settings `lr`, expected those of disentangling-vae (`model_type`, \
+         `latent_dim`) or joint-vae (`latent_spec`)",
+    );
+    assert!(!bench.path("run").exists());
+}
+
+/// The classes and factors of an archive as indices into the grid of dSprites: shape, scale, orientation, x, y.
+fn indices(factors: &Array2<i64>) -> Vec<usize> {
+    let sizes = [3, 6, 40, 32, 32];
+    let index = |row: ndarray::ArrayView1<'_, i64>| {
+        row.iter().zip(sizes).fold(0, |index, (&value, size)| index * size + value as usize)
+    };
+    factors.axis_iter(Axis(0)).map(index).collect()
+}
+
+fn array(archive: &mut Npz, name: &str) -> (Vec<f64>, Vec<usize>) {
+    let array = archive.array(name).unwrap();
+    let shape = array.header().shape.clone();
+    (array.floats().unwrap(), shape)
+}
+
+/// disentangling-vae's own model gives the codes that PyTorch computed with it, on the images that the golden file names by
+/// their factors.
+#[test]
+fn the_published_beta_tcvae_gives_its_golden_codes() {
+    let (Some(model), Some(golden)) =
+        (shared("data/pretrained/disentangling-vae-btcvae-dsprites"), shared("golden/btcvae.npz"))
+    else {
+        return;
+    };
+    let bench = Bench::new();
+    bench.succeed(
+        &["import", model.to_str().unwrap(), "-o", "run"],
+        &["architecture burgess, images of 64 x 64 x 1, 10 continuous and 0 categorical units"],
+    );
+    let run = Run::open(bench.path("run")).unwrap();
+    let mut archive = Npz::open(&golden).unwrap();
+    let (codes, shape) = array(&mut archive, "codes_test");
+    let (factors, _) = array(&mut archive, "factors_test");
+    const POINTS: usize = 1000;
+    let factors =
+        Array2::from_shape_vec((shape[0], 5), factors.iter().map(|&value| value as i64).collect()).unwrap();
+    let indices = &indices(&factors)[..POINTS];
+    let data = run.open_data(&Silent).unwrap().data;
+    let found = run.encode_data(data.as_ref(), indices, Stream::new(0, "none"), &Silent).unwrap().mean;
+    let worst =
+        found.iter().zip(&codes).map(|(found, code)| (f64::from(*found) - code).abs()).fold(0.0, f64::max);
+    assert!(worst < 1e-4, "{worst}");
+}
+
+/// joint-vae's own model: its class is the digit of 88.73 % of the test images, if each class stands for the digit that is most
+/// common in it among the training images.
+#[test]
+fn the_published_joint_vae_has_its_known_accuracy() {
+    let (Some(model), Some(mnist)) = (shared("data/pretrained/joint-vae-mnist"), shared("data/mnist")) else {
+        return;
+    };
+    let bench = Bench::new();
+    let (model, mnist) = (model.to_str().unwrap(), mnist.to_str().unwrap());
+    bench.succeed(
+        &["import", model, "-o", "lost"],
+        &["its data, mnist, is not known here; commands take --data PATH"],
+    );
+    bench.succeed(
+        &["import", model, "--data", mnist, "-o", "run"],
+        &["10 continuous and 1 categorical units"],
+    );
+    let command =
+        ["evaluate", "run", "--metrics", "cluster_accuracy", "--no-chance", "--format", "json", "--quiet"];
+    let output = bench.unbraid(&command).args(["--test-split", "--samples", "60000"]).output().unwrap();
+    let scores: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let accuracy = scores["cluster_accuracy"].as_f64().unwrap();
+    // Images are resized by another program there; a difference of one grey level may turn a handful of the 10,000.
+    assert!((accuracy - 0.8873).abs() < 0.0006, "{accuracy}");
+}

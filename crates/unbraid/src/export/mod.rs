@@ -1,0 +1,4 @@
+//! Trained runs for other programs: ONNX graphs, weights with a configuration in JSON.
+
+pub mod onnx;
+pub mod weights;
