@@ -188,7 +188,7 @@ fn by_value(points: &[(f64, f64)], values: &[f64], factor: &Factor) -> Vec<Colou
 }
 
 /// Labels of the rows of a matrix of units by factors.
-fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
+pub(super) fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
     let layout = encoded.layout();
     let by_column: Vec<String> = layout
         .units()
@@ -210,7 +210,7 @@ fn unit_names(encoded: &EncodedRun<'_>, rows: usize) -> Vec<String> {
 }
 
 /// The mutual information of units and factors with a row for each categorical unit below those of the continuous ones.
-fn with_categorical_units(
+pub(super) fn with_categorical_units(
     encoded: &EncodedRun<'_>,
     information: &Array2<f64>,
     factors: &[String],
@@ -346,8 +346,8 @@ pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
         name: "units-against-factors",
         title: "Each factor against its unit".to_owned(),
         caption: format!(
-            "The posterior mean of the unit with the largest mutual information with a factor, for {} images; large dots \
-             are the mean for each value of the factor. A unit that encodes this factor alone gives a thin line.",
+            "The posterior mean of the continuous unit with the largest mutual information with a factor, for {} images; \
+             large dots are the mean for each value of the factor. A unit that encodes this factor alone gives a thin line.",
             thousands(MOST_POINTS.min(encoded.count()))
         ),
         drawing: Drawing::Charts(charts),

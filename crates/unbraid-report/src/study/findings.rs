@@ -217,7 +217,8 @@ fn agreement(view: &StudyView<'_>, keys: &[String]) -> Option<String> {
         format!("{} between {} and {}", coefficient(pair.0), label(pair.1), label(pair.2))
     };
     let verdict = match median {
-        median if median > 0.6 => "The scores agree with each other",
+        median if median > 0.6 && lowest.0 > 0.3 => "The scores agree with each other",
+        median if median > 0.6 => "Most scores agree with each other, but not all",
         median if median > 0.3 => "The scores agree in part",
         _ => "The scores do not agree with each other",
     };
