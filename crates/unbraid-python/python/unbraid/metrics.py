@@ -83,9 +83,9 @@ def beta_vae_score(
     Gives `beta_vae_score`. Draws from `sampler` if there is one, else from the rows of the codes.
 
     Options:
-    * batch_size: pairs whose differences are averaged to one point; a whole number, 1 or more
-    * train_points: points that the classifier is fitted to; a whole number, 1 or more
-    * test_points: points that it is tested on; a whole number, 1 or more
+    * batch_size: pairs whose differences are averaged to one point; a whole number, 1 to 10000000
+    * train_points: points that the classifier is fitted to; a whole number, 1 to 10000000
+    * test_points: points that it is tested on; a whole number, 1 to 10000000
     * classifier: logistic regression, or Kumar's linear SVM; "logistic" or "svm"
     * c: inverse strength of the penalty; a number above 0 (only with classifier="logistic" or classifier="svm")
     * tolerance: largest entry of the gradient at which to stop; a number above 0 (only with classifier="logistic" or
