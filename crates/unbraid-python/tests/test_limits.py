@@ -20,6 +20,8 @@ def calls(run, data, points):
         "samples of a data set": lambda: data.sample(HUGE),
         "pairs of a data set": lambda: data.pairs(HUGE, 0),
         "points of a sampler": lambda: unbraid.evaluate(sampler=lambda f: f * 1.0, factor_sizes=[2, 3], samples=HUGE),
+        "points of a score": lambda: unbraid.metrics.beta_vae_score(codes, factors, train_points=HUGE),
+        "pairs of a point": lambda: unbraid.metrics.factor_vae_score(codes, factors, batch_size=HUGE),
         "units": lambda: unbraid.train(data, n_units=HUGE, progress=False),
         "a batch": lambda: unbraid.train(data, batch_size=HUGE, progress=False),
         "threads": lambda: unbraid.set_num_threads(HUGE),

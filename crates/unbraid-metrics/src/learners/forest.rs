@@ -32,7 +32,7 @@ impl Default for ForestParameters {
 impl ForestParameters {
     pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
         let Self { trees, max_depth, features_per_split, seed: _ } = self;
-        declare.count("trees", trees, 1.., "number of trees");
+        declare.count("trees", trees, 1..=1_000_000, "number of trees");
         declare.optional_count("max_depth", max_depth, 1.., "splits from the root to a leaf at most");
         declare.optional_count(
             "features_per_split",

@@ -1,6 +1,6 @@
 //! The BetaVAE score, also known as Z-diff.
 
-use super::interventions::{Accuracies, InterventionSampler, check_counts};
+use super::interventions::{Accuracies, InterventionSampler, MOST_POINTS, check_counts};
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::Result;
@@ -111,9 +111,19 @@ impl BetaVaeParameters {
 
     fn declare(&mut self, declare: &mut Declare<'_>) {
         let Self { batch_size, train_points, test_points, classifier, seed: _ } = self;
-        declare.count("batch_size", batch_size, 1.., "pairs whose differences are averaged to one point");
-        declare.count("train_points", train_points, 1.., "points that the classifier is fitted to");
-        declare.count("test_points", test_points, 1.., "points that it is tested on");
+        declare.count(
+            "batch_size",
+            batch_size,
+            1..=MOST_POINTS,
+            "pairs whose differences are averaged to one point",
+        );
+        declare.count(
+            "train_points",
+            train_points,
+            1..=MOST_POINTS,
+            "points that the classifier is fitted to",
+        );
+        declare.count("test_points", test_points, 1..=MOST_POINTS, "points that it is tested on");
         declare.choice("classifier", classifier, "logistic regression, or Kumar's linear SVM");
     }
 }

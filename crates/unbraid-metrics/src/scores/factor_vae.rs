@@ -1,6 +1,6 @@
 //! The FactorVAE score, also known as Z-min-variance.
 
-use super::interventions::{Accuracies, InterventionSampler, check_counts};
+use super::interventions::{Accuracies, InterventionSampler, MOST_POINTS, check_counts};
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
 use crate::metric::{Description, Metric, Options};
@@ -50,13 +50,23 @@ impl FactorVaeParameters {
 
     fn declare(&mut self, declare: &mut Declare<'_>) {
         let Self { batch_size, train_points, test_points, variance_points, prune_below, seed: _ } = self;
-        declare.count("batch_size", batch_size, 2.., "points of a vote, which share the value of a factor");
-        declare.count("train_points", train_points, 1.., "votes that decide what each unit stands for");
-        declare.count("test_points", test_points, 1.., "votes that are judged");
+        declare.count(
+            "batch_size",
+            batch_size,
+            2..=MOST_POINTS,
+            "points of a vote, which share the value of a factor",
+        );
+        declare.count(
+            "train_points",
+            train_points,
+            1..=MOST_POINTS,
+            "votes that decide what each unit stands for",
+        );
+        declare.count("test_points", test_points, 1..=MOST_POINTS, "votes that are judged");
         declare.count(
             "variance_points",
             variance_points,
-            2..,
+            2..=MOST_POINTS,
             "points that global variances are computed from",
         );
         declare.number("prune", prune_below, 0.0.., "units with a smaller standard deviation do not vote");
@@ -101,6 +111,9 @@ pub fn factor_vae_score(
     {
         if value < 2 {
             return Err(MetricsError::parameter(name, value, "at least 2"));
+        }
+        if value > MOST_POINTS {
+            return Err(MetricsError::parameter(name, value, format!("at most {MOST_POINTS}")));
         }
     }
     if !(parameters.prune_below >= 0.0 && parameters.prune_below.is_finite()) {

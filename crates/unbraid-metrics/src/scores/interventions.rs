@@ -158,6 +158,9 @@ impl InterventionSampler for GroupedRows {
     }
 }
 
+/// The most points that a score draws: more than any needs, and few enough to be held in memory.
+pub(super) const MOST_POINTS: usize = 10_000_000;
+
 /// Refuses numbers of points that cannot be right.
 pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
     for (name, value, least) in
@@ -165,6 +168,9 @@ pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: 
     {
         if value < least {
             return Err(MetricsError::parameter(name, value, format!("at least {least}")));
+        }
+        if value > MOST_POINTS {
+            return Err(MetricsError::parameter(name, value, format!("at most {MOST_POINTS}")));
         }
     }
     Ok(())

@@ -83,9 +83,9 @@ def beta_vae_score(
     Gives `beta_vae_score`. Draws from `sampler` if there is one, else from the rows of the codes.
 
     Options:
-    * batch_size: pairs whose differences are averaged to one point; a whole number, 1 or more
-    * train_points: points that the classifier is fitted to; a whole number, 1 or more
-    * test_points: points that it is tested on; a whole number, 1 or more
+    * batch_size: pairs whose differences are averaged to one point; a whole number, 1 to 10000000
+    * train_points: points that the classifier is fitted to; a whole number, 1 to 10000000
+    * test_points: points that it is tested on; a whole number, 1 to 10000000
     * classifier: logistic regression, or Kumar's linear SVM; "logistic" or "svm"
     * c: inverse strength of the penalty; a number above 0 (only with classifier="logistic" or classifier="svm")
     * tolerance: largest entry of the gradient at which to stop; a number above 0 (only with classifier="logistic" or
@@ -135,10 +135,10 @@ def factor_vae_score(
     Gives `factor_vae_score`. Draws from `sampler` if there is one, else from the rows of the codes.
 
     Options:
-    * batch_size: points of a vote, which share the value of a factor; a whole number, 2 or more
-    * train_points: votes that decide what each unit stands for; a whole number, 1 or more
-    * test_points: votes that are judged; a whole number, 1 or more
-    * variance_points: points that global variances are computed from; a whole number, 2 or more
+    * batch_size: points of a vote, which share the value of a factor; a whole number, 2 to 10000000
+    * train_points: votes that decide what each unit stands for; a whole number, 1 to 10000000
+    * test_points: votes that are judged; a whole number, 1 to 10000000
+    * variance_points: points that global variances are computed from; a whole number, 2 to 10000000
     * prune: units with a smaller standard deviation do not vote; a number, 0 or more
     """
     options = {
@@ -495,7 +495,7 @@ def dci(
       default)
     * max_depth: splits from the root to a leaf at most; a whole number, 1 to 12 (only with learner="boosting" or
       learner="forest")
-    * trees: number of trees; a whole number, 1 or more (only with learner="forest", 100 by default)
+    * trees: number of trees; a whole number, 1 to 1000000 (only with learner="forest", 100 by default)
     * features_per_split: default: the square root of all; a whole number, 1 or more, or "none" (only with
       learner="forest", None by default)
     * alpha: strength of the penalty; a number, 0 or more (only with learner="lasso", 0.1 by default)
