@@ -112,7 +112,7 @@ fn parquet_numpy_and_csv_agree() {
         for (name, text) in csv {
             match &columns[*name] {
                 Field::Float(value) => {
-                    assert_eq!(value.to_bits(), text.parse::<f32>().unwrap().to_bits(), "{name}")
+                    assert_eq!(value.to_bits(), text.parse::<f32>().unwrap().to_bits(), "{name}");
                 }
                 Field::Long(value) => assert_eq!(*value, text.parse::<i64>().unwrap(), "{name}"),
                 other => panic!("{name}: {other:?}"),

@@ -13,6 +13,7 @@ mod compare;
 mod data_command;
 #[cfg(target_os = "linux")]
 mod disk_full;
+mod earlier_version;
 mod edit;
 mod evaluate_categories;
 mod evaluate_command;
