@@ -41,6 +41,12 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
     },
+    /// A directory of a study, or of a run that is to be trained, is a symbolic link.
+    #[error("{}: found a symbolic link, expected a directory of the study itself", path.display())]
+    LinkedDirectory {
+        /// The link.
+        path: PathBuf,
+    },
     /// A study has not been planned.
     #[error("{}: the study has no manifest.jsonl yet", path.display())]
     NotPlanned {
@@ -306,6 +312,7 @@ impl Error {
             Self::NotAStudy { .. }
             | Self::NothingToRank { .. }
             | Self::StudyExists { .. }
+            | Self::LinkedDirectory { .. }
             | Self::NotPlanned { .. }
             | Self::Definition { .. }
             | Self::UnknownPreset { .. }

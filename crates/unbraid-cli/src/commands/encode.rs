@@ -2,11 +2,11 @@
 
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::{Outcome, usage};
+use crate::format::table_output;
 use clap::Args;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use unbraid::files::{ContentError, probe_output, write_computed};
-use unbraid::inference::codes_table;
+use unbraid::inference::codes_table::{self, Names};
 
 /// Arguments of `unbraid encode`.
 #[derive(Args, Debug)]
@@ -26,6 +26,9 @@ pub(crate) struct EncodeArgs {
     /// The table to write, ending in .csv or .npz (default: CSV on standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// CSV for spreadsheets: file names that they would take for a formula begin with an apostrophe
+    #[arg(long)]
+    spreadsheet: bool,
     #[command(flatten)]
     overwrite: OverwriteArgs,
 }
@@ -40,27 +43,33 @@ pub(crate) fn run(args: &EncodeArgs) -> Outcome {
         None => false,
         Some(path) => {
             let is_npz = is_npz(path)?;
+            if args.spreadsheet && is_npz {
+                let path = path.display();
+                return Err(usage(format!("--spreadsheet: found {path}, expected a name that ends in .csv")));
+            }
             probe_output(path, existing)?;
             is_npz
         }
     };
+    let names = if args.spreadsheet { Names::ForSpreadsheets } else { Names::Plain };
     args.model.run(|run| {
         let progress = args.model.progress();
         let data = args.input.open(run, &progress)?;
         let Some(path) = &args.output else {
-            let out = BufWriter::new(std::io::stdout());
-            return codes_table::write_csv(run, data.as_ref(), out, &progress).map_err(|error| match error {
-                ContentError::Write(error) => {
-                    anyhow::Error::from(error).context("cannot write to standard output")
-                }
-                ContentError::Compute(error) => error.into(),
-            });
+            return codes_table::write_csv(run, data.as_ref(), table_output(), names, &progress).map_err(
+                |error| match error {
+                    ContentError::Write(error) => {
+                        anyhow::Error::from(error).context("cannot write to standard output")
+                    }
+                    ContentError::Compute(error) => error.into(),
+                },
+            );
         };
         if is_npz {
             codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?;
         } else {
             write_computed(path, existing, |file| {
-                codes_table::write_csv(run, data.as_ref(), file, &progress)
+                codes_table::write_csv(run, data.as_ref(), file, names, &progress)
             })?;
         }
         wrote(&args.model, path);

@@ -21,6 +21,7 @@ mod evaluate_run;
 mod exactness;
 mod guide;
 mod hostile_input;
+mod hostile_study;
 mod infer;
 #[cfg(target_os = "linux")]
 mod kill_everywhere;
