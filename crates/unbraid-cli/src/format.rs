@@ -5,7 +5,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// A table, or the same for other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,6 +50,43 @@ pub(crate) fn print(text: &str) -> Outcome {
         .context("cannot write to standard output")
 }
 
+/// Standard output for a table of any length: as it is for a file or a program, and without control characters for a
+/// terminal.
+pub(crate) fn table_output() -> Box<dyn Write> {
+    let out = BufWriter::new(std::io::stdout());
+    if std::io::stdout().is_terminal() { Box::new(Lines { out, line: Vec::new() }) } else { Box::new(out) }
+}
+
+/// Passes lines on [`without_controls`], each when it is complete.
+struct Lines<W> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Lines<W> {
+    fn pass_on(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        self.out.write_all(without_controls(&String::from_utf8_lossy(&line)).as_bytes())
+    }
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                self.pass_on()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pass_on()?;
+        self.out.flush()
+    }
+}
+
 /// A value as JSON for people, with a line break at its end.
 pub(crate) fn pretty_json(value: &impl Serialize) -> Outcome<String> {
     let json = serde_json::to_string_pretty(value).context("cannot write JSON")?;
@@ -64,5 +101,17 @@ mod tests {
     fn a_terminal_gets_no_commands() {
         assert_eq!(without_controls("a\n\tb é"), "a\n\tb é");
         assert_eq!(without_controls("\u{1b}[2Jx\r\u{9b}\u{202e}"), "\\u{1b}[2Jx\\u{d}\\u{9b}\\u{202e}");
+    }
+
+    /// In pieces of one byte, which divide letters.
+    #[test]
+    fn nor_does_it_get_them_in_pieces() {
+        let mut lines = Lines { out: Vec::new(), line: Vec::new() };
+        for byte in "name,é\na\u{1b}[2J,\u{9b}\nlast".bytes() {
+            lines.write_all(&[byte]).unwrap();
+        }
+        assert_eq!(String::from_utf8_lossy(&lines.out), "name,é\na\\u{1b}[2J,\\u{9b}\n");
+        lines.flush().unwrap();
+        assert!(lines.out.ends_with(b"\nlast"));
     }
 }

@@ -88,6 +88,9 @@ fn of_study(error: &unbraid_study::Error) -> Option<String> {
         Error::StudyExists { .. } => {
             "edit its study.toml and run `unbraid study plan` again, or choose another directory".to_owned()
         }
+        Error::LinkedDirectory { .. } => {
+            "to keep it on another disk, move the whole study there and link to that".to_owned()
+        }
         Error::NotPlanned { path } => format!("unbraid study plan {} writes it", path.display()),
         Error::UnknownPreset { suggestion: None, .. } => "`unbraid study presets` lists them".to_owned(),
         Error::VariedKey { .. } => "leave out that --set, then change its list in study.toml".to_owned(),

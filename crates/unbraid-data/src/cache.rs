@@ -6,7 +6,7 @@
 //! [`Progress::note`] reports it; only images that are too large for memory need the cache.
 
 use crate::error::{DataError, Result};
-use crate::files::{create_temporary, is_temporary};
+use crate::files::{create_temporary, is_temporary, sync_directory};
 use crate::memory::Bytes;
 use crate::progress::Progress;
 use crate::storage::ByteImages;
@@ -289,9 +289,12 @@ fn write_file(
         out.into_inner()?.sync_all()?;
         fs::rename(&temporary, file_of(directory, key))
     })();
-    if result.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
+    match result {
+        Ok(()) => sync_directory(directory),
+        Err(_) => {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+        }
     }
     result
 }

@@ -3,7 +3,7 @@
 //!
 //! Errors are [`io::Error`]s, so that the caller can say which file it is and what it was for.
 
-use crate::memory::Bytes;
+use crate::memory::{self, Bytes};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -16,6 +16,12 @@ pub const LONGEST_TEXT: u64 = 64 << 20;
 
 /// The longest table with a line for each step, image or run.
 pub const LONGEST_TABLE: u64 = 1 << 30;
+
+/// The longest table that is read as a whole: [`LONGEST_TABLE`], or less where it would not fit into memory if each of its
+/// bytes became `expansion` bytes, as those of the shortest rows do.
+pub fn longest_table(expansion: u64) -> u64 {
+    LONGEST_TABLE.min(memory::limit() / expansion)
+}
 
 /// Opens a file for reading. Named pipes, sockets and devices, on which a reader may wait for ever, are refused; a
 /// directory is left to the first read, which says so.

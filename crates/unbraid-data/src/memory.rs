@@ -68,6 +68,16 @@ pub fn check(needed: u64) -> Result<(), TooLarge> {
     if needed <= limit { Ok(()) } else { Err(TooLarge { needed, limit }) }
 }
 
+/// Compressed data that becomes more than this...
+pub(crate) const LARGEST_EXPANSION: u64 = 1 << 30;
+/// ...may become so many times what it is. dSprites, mostly black, becomes 116 times as much.
+const MOST_EXPANSION: u64 = 200;
+
+/// What so many bytes of compressed data may become: those that pretend to be very much more are a bomb.
+pub(crate) fn largest_expansion(compressed: u64) -> u64 {
+    if is_lifted() { u64::MAX } else { LARGEST_EXPANSION.max(compressed.saturating_mul(MOST_EXPANSION)) }
+}
+
 /// A number of bytes, written as `512 bytes`, `1.5 MiB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes(pub u64);

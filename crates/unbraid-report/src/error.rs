@@ -87,6 +87,19 @@ pub enum Error {
         /// The line, counted from 1.
         line: usize,
     },
+    /// The rows of a log have losses of their own each.
+    #[error(
+        "{}: found {losses} different losses in {rows} rows, expected about the same in every row",
+        path.display()
+    )]
+    LogLosses {
+        /// The log.
+        path: PathBuf,
+        /// How many rows there are.
+        rows: usize,
+        /// How many losses.
+        losses: usize,
+    },
 
     /// A picture could not be encoded as PNG.
     #[error("cannot encode a picture")]
@@ -119,7 +132,8 @@ impl Error {
             | Self::TooManyImages { .. }
             | Self::NoImages
             | Self::LogRow { .. }
-            | Self::LogStep { .. } => ErrorKind::Input,
+            | Self::LogStep { .. }
+            | Self::LogLosses { .. } => ErrorKind::Input,
             Self::CreateDirectory { .. }
             | Self::Png(_)
             | Self::Gif(_)

@@ -4,8 +4,9 @@ use crate::error::Result;
 use crate::live;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::io::Read;
 use std::path::Path;
-use unbraid::data::files::{LONGEST_TABLE, read_text};
+use unbraid::data::files::open_regular;
 use unbraid::files::{self, Existing};
 
 /// Text that may stand in HTML, SVG or a quoted attribute, whatever it contains.
@@ -57,10 +58,19 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"unbraid ";
 /// If there is a file that must be kept, or the directory is missing.
 pub fn check_page(path: &Path, existing: Existing) -> Result {
     files::probe_output(path, existing)?;
-    if path.exists() && !read_text(path, LONGEST_TABLE).is_ok_and(|text| text.contains(GENERATOR)) {
+    if path.exists() && !is_page(path) {
         return Err(unbraid::Error::ForeignFile { path: path.to_owned(), expected: "page" }.into());
     }
     Ok(())
+}
+
+/// Whether a file is a page of this program, by its beginning.
+fn is_page(path: &Path) -> bool {
+    /// The policy before it has a hash for each script and style.
+    const BEGINNING: u64 = 1 << 16;
+    let mut start = Vec::new();
+    let read = open_regular(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut start));
+    read.is_ok() && start.windows(GENERATOR.len()).any(|bytes| bytes == GENERATOR.as_bytes())
 }
 
 const STYLE: &str = include_str!("../assets/page.css");

@@ -93,9 +93,14 @@ impl StudyDirectory {
         RunPaths::new(self.runs().join(name))
     }
 
+    /// `logs/`: what the processes that trained the runs printed.
+    fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
     /// `logs/NAME.log`: what the process that trained a run printed; absent if it printed nothing.
     pub fn log(&self, entry: &Entry) -> PathBuf {
-        self.path.join("logs").join(format!("{}.log", entry.name))
+        self.logs().join(format!("{}.log", entry.name))
     }
 
     /// `claims/`: the lease of each run in progress, which names its owner. The directory has the name that the first
@@ -149,6 +154,21 @@ impl StudyDirectory {
     pub fn report(&self) -> PathBuf {
         self.path.join("report.html")
     }
+
+    /// Checks that none of its directories is a symbolic link: what is written into a study, or removed as stale, stays in
+    /// it.
+    ///
+    /// # Errors
+    /// [`Error::LinkedDirectory`].
+    pub fn check_links(&self) -> Result {
+        let directories = [self.runs(), self.logs(), self.leases(), self.slurm(), self.imported()];
+        directories.into_iter().try_for_each(refuse_link)
+    }
+}
+
+/// Refuses a directory that is a symbolic link.
+pub(crate) fn refuse_link(path: PathBuf) -> Result {
+    if path.is_symlink() { Err(Error::LinkedDirectory { path }) } else { Ok(()) }
 }
 
 const DEFINITION: &str = "study.toml";

@@ -52,6 +52,12 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
     },
+    /// A directory of a study, or of a run that is to be trained, is a symbolic link.
+    #[error("{}: found a symbolic link, expected a directory of the study itself", path.display())]
+    LinkedDirectory {
+        /// The link.
+        path: PathBuf,
+    },
     /// A study has not been planned.
     #[error("{}: the study has no manifest.jsonl yet", path.display())]
     NotPlanned {
@@ -318,6 +324,7 @@ impl Error {
             | Self::NothingToRank { .. }
             | Self::UnknownCriterion { .. }
             | Self::StudyExists { .. }
+            | Self::LinkedDirectory { .. }
             | Self::NotPlanned { .. }
             | Self::Definition { .. }
             | Self::UnknownPreset { .. }

@@ -7,8 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use unbraid::config::Config;
-use unbraid::data::files::{LONGEST_TABLE, read_text};
+use unbraid::data::files::{longest_table, read_text};
 use unbraid::files::{self, Existing};
+
+/// Bytes of memory for each of the file: settings may be any values of JSON.
+const EXPANSION: u64 = 32;
 
 /// One run of a study, one line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +53,7 @@ impl Manifest {
     /// # Errors
     /// If it cannot be read, or a line is no entry, out of order, or the second of its name. The message names the line.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = read_text(path, LONGEST_TABLE).map_err(unbraid::Error::io(path, "read it"))?;
+        let text = read_text(path, longest_table(EXPANSION)).map_err(unbraid::Error::io(path, "read it"))?;
         let mut names = BTreeSet::new();
         let mut entries: Vec<Entry> = Vec::new();
         for (number, line) in text.lines().enumerate() {

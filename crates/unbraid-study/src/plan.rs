@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use unbraid::config::Layers;
-use unbraid::data::files::{LONGEST_TABLE, read_text};
+use unbraid::data::files::{LONGEST_TEXT, read_text};
 use unbraid::run::{RunPaths, State, Status};
 
 /// The runs that a study consists of, and how much of each is already there.
@@ -147,7 +147,7 @@ impl Manifest {
     /// If `study.toml` cannot be read.
     pub fn check_current(&self, study: &StudyDirectory) -> Result<Option<OutdatedManifest>> {
         let path = study.definition();
-        let text = read_text(&path, LONGEST_TABLE).map_err(unbraid::Error::io(&path, "read it"))?;
+        let text = read_text(&path, LONGEST_TEXT).map_err(unbraid::Error::io(&path, "read it"))?;
         let planned = Definition::parse(&text, &path.display().to_string(), study.path())
             .and_then(|definition| entries(&definition));
         // The name of a run depends on the existing directories; its identity does not.

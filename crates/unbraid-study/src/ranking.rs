@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use unbraid::config::{Config, Source, nearest};
-use unbraid::data::files::{LONGEST_TABLE, LONGEST_TEXT, read_text};
+use unbraid::data::files::{LONGEST_TEXT, longest_table, read_text};
 use unbraid::error_chain;
 use unbraid::evaluate::{About, Scores};
 use unbraid::metrics::scores::{UdrParameters, udr};
@@ -117,7 +117,7 @@ impl Candidate {
     /// held out.
     fn held_out_elbo(&self) -> Result<Option<f64>> {
         let path = self.paths.metrics();
-        let text = match read_text(&path, LONGEST_TABLE) {
+        let text = match read_text(&path, longest_table(4)) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unbraid::Error::io(&path, "read it")(error).into()),

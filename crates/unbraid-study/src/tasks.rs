@@ -8,7 +8,7 @@ use crate::manifest::{Entry, Manifest};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use unbraid::data::files::{LONGEST_TABLE, read_text};
+use unbraid::data::files::{longest_table, read_text};
 use unbraid::files::{self, Existing};
 
 /// The names of the runs of each task.
@@ -33,12 +33,15 @@ pub fn write(path: &Path, tasks: &[Vec<String>]) -> Result {
     })?)
 }
 
+/// Bytes of memory for each of a file: a task of one run of one letter, six bytes, becomes a list with room for four names.
+const EXPANSION: u64 = 32;
+
 /// Reads a file of tasks.
 ///
 /// # Errors
 /// If it cannot be read, or a line is no list of names. The message names the line.
 pub fn read(path: &Path) -> Result<Tasks> {
-    let text = read_text(path, LONGEST_TABLE).map_err(unbraid::Error::io(path, "read it"))?;
+    let text = read_text(path, longest_table(EXPANSION)).map_err(unbraid::Error::io(path, "read it"))?;
     let line = |(number, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|source| Error::DamagedTasks {
             path: path.to_owned(),

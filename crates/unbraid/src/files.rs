@@ -134,6 +134,19 @@ fn write_through_temporary(
     written
 }
 
+/// Text in a CSV file for spreadsheets, which take what begins with `=`, `+`, `-` or `@` for a formula: such text gets an
+/// apostrophe in front, which they do not show.
+///
+/// ```
+/// use unbraid::files::not_a_formula;
+///
+/// assert_eq!(not_a_formula("=HYPERLINK(\"http://example.org\").png".to_owned()), "'=HYPERLINK(\"http://example.org\").png");
+/// assert_eq!(not_a_formula("0001.png".to_owned()), "0001.png");
+/// ```
+pub fn not_a_formula(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
+}
+
 /// Whether a file of this name is left over from a [`write()`] whose process was killed.
 pub fn is_leftover(name: &OsStr) -> bool {
     is_temporary(name)

@@ -2,11 +2,11 @@
 
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::{Outcome, usage};
+use crate::format::table_output;
 use clap::Args;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use unbraid::files::{ContentError, probe_output, write_computed};
-use unbraid::inference::codes_table;
+use unbraid::inference::codes_table::{self, Names};
 use unbraid_report::{write_codes_parquet, write_projector};
 
 /// Arguments of `unbraid encode`.
@@ -35,6 +35,9 @@ pub(crate) struct EncodeArgs {
     /// Write the files of TensorBoard's embedding projector into this directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "output")]
     projector: Option<PathBuf>,
+    /// CSV for spreadsheets: file names that they would take for a formula begin with an apostrophe
+    #[arg(long)]
+    spreadsheet: bool,
     #[command(flatten)]
     overwrite: OverwriteArgs,
 }
@@ -57,10 +60,15 @@ pub(crate) fn run(args: &EncodeArgs) -> Outcome {
         None => None,
         Some(path) => {
             let table = kind(path)?;
+            if args.spreadsheet && !matches!(table, Table::Csv) {
+                let path = path.display();
+                return Err(usage(format!("--spreadsheet: found {path}, expected a name that ends in .csv")));
+            }
             probe_output(path, existing)?;
             Some((path, table))
         }
     };
+    let names = if args.spreadsheet { Names::ForSpreadsheets } else { Names::Plain };
     args.model.run(|run| {
         let progress = args.model.progress();
         let data = args.input.open(run, &progress)?;
@@ -71,19 +79,20 @@ pub(crate) fn run(args: &EncodeArgs) -> Outcome {
             return Ok(());
         }
         let Some((path, table)) = output else {
-            let out = BufWriter::new(std::io::stdout());
-            return codes_table::write_csv(run, data.as_ref(), out, &progress).map_err(|error| match error {
-                ContentError::Write(error) => {
-                    anyhow::Error::from(error).context("cannot write to standard output")
-                }
-                ContentError::Compute(error) => error.into(),
-            });
+            return codes_table::write_csv(run, data.as_ref(), table_output(), names, &progress).map_err(
+                |error| match error {
+                    ContentError::Write(error) => {
+                        anyhow::Error::from(error).context("cannot write to standard output")
+                    }
+                    ContentError::Compute(error) => error.into(),
+                },
+            );
         };
         match table {
             Table::Npz => codes_table::write_npz(run, data.as_ref(), path, existing, &progress)?,
             Table::Parquet => write_codes_parquet(run, data.as_ref(), path, existing, &progress)?,
             Table::Csv => write_computed(path, existing, |file| {
-                codes_table::write_csv(run, data.as_ref(), file, &progress)
+                codes_table::write_csv(run, data.as_ref(), file, names, &progress)
             })?,
         }
         wrote(&args.model, path);

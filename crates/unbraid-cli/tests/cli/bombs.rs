@@ -19,6 +19,7 @@ fn measured(bench: &Bench, arguments: &[&str]) -> (Output, u64) {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("unbraid"))
         .args(arguments)
         .current_dir(bench.directory.path())
+        // The same limit on every machine.
         .env("UNBRAID_MEMORY_LIMIT", (1 << 30).to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -99,6 +100,25 @@ fn bmp(path: &Path) {
     fs::write(path, bytes).unwrap();
 }
 
+/// MNIST whose images are 1.5 GiB by their header, in less than 100 bytes.
+fn mnist(directory: &Path) {
+    fs::create_dir(directory).unwrap();
+    let mut images = vec![0, 0, 8, 3];
+    images.extend([3 << 17, 64_u32, 64].iter().flat_map(|axis| axis.to_be_bytes()));
+    // The header of gzip, and a last block that is stored: its length, and the complement of that (RFC 1951, 3.2.4).
+    let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1];
+    gzip.extend([images.len() as u16, !(images.len() as u16)].iter().flat_map(|length| length.to_le_bytes()));
+    gzip.extend(images);
+    fs::write(directory.join("train-images-idx3-ubyte.gz"), gzip).unwrap();
+    fs::write(directory.join("train-labels-idx1-ubyte"), [0, 0, 8, 1, 0, 0, 0, 0]).unwrap();
+}
+
+/// 600 KB of rows, each with a loss that no other has: as columns, 3 GiB.
+fn losses(path: &Path) {
+    let row = |row: usize| format!("{{\"step\":{row},\"train/loss{row}\":1}}\n");
+    fs::write(path, (0..20_000).map(row).collect::<String>()).unwrap();
+}
+
 fn sparse(path: &Path) {
     File::create(path).unwrap().set_len(1 << 40).unwrap();
 }
@@ -106,7 +126,7 @@ fn sparse(path: &Path) {
 #[test]
 fn bombs_are_refused_in_little_memory() {
     let bench = Bench::new();
-    for run in ["run", "named"] {
+    for run in ["run", "named", "logged", "heavy"] {
         bench.train(run, &[]).assert().success();
     }
     npz(&bench.path("codes.npz"));
@@ -119,6 +139,13 @@ fn bombs_are_refused_in_little_memory() {
     for name in ["long.toml", "long.csv", "long.json", "long.png", "named/units.toml"] {
         sparse(&bench.path(name));
     }
+    mnist(&bench.path("mnist"));
+    losses(&bench.path("logged/metrics.jsonl"));
+    // 400 MB that take no room on disk.
+    let weights = File::options().write(true).open(bench.path("heavy/checkpoints/last.safetensors"));
+    weights.unwrap().set_len(400_000_000).unwrap();
+    // A row of four bytes is a thousand in memory.
+    fs::write(bench.path("short.csv"), format!("method,mig\n{}", "a,1\n".repeat(1_000_000))).unwrap();
     fs::create_dir(bench.path("study")).unwrap();
     fs::write(bench.path("study/study.toml"), "").unwrap();
     let too_long = |file: &str, attempt: &str, most: &str| {
@@ -169,6 +196,10 @@ fn bombs_are_refused_in_little_memory() {
              For more information, try '--help'."
                 .to_owned(),
         ),
+        (&["data", "info", "mnist"], "MNIST-MESSAGE".to_owned()),
+        (&["report", "logged"], "LOGGED-MESSAGE".to_owned()),
+        (&["sample", "heavy", "-o", "a.png"], "HEAVY-MESSAGE".to_owned()),
+        (&["study", "import", "study", "short.csv"], "SHORT-MESSAGE".to_owned()),
     ] {
         let (output, peak) = measured(&bench, arguments);
         eprintln!("{:>6.1} MiB: unbraid {}", peak as f64 / f64::from(1 << 20), arguments.join(" "));

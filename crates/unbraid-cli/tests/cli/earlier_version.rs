@@ -74,7 +74,8 @@ fn every_command_opens_the_run() {
 fn an_interrupted_run_is_resumed() {
     let bench = bench();
     bench.succeed(&["train", "--quiet", "--out", "stopped", "--resume"], &[]);
-    let status: Value = serde_json::from_slice(&fs::read(bench.path("stopped/status.json")).unwrap()).unwrap();
+    let status: Value =
+        serde_json::from_slice(&fs::read(bench.path("stopped/status.json")).unwrap()).unwrap();
     assert_eq!(status["state"], "done");
 }
 

@@ -24,6 +24,7 @@ mod export;
 mod extending;
 mod guide;
 mod hostile_input;
+mod hostile_study;
 mod import;
 mod infer;
 mod init;

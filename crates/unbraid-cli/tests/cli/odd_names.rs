@@ -1,4 +1,4 @@
-//! File names that are no Unicode: bytes that old systems wrote, such as Latin-1.
+//! File names that are no Unicode, bytes that old systems wrote, such as Latin-1; and names that are formulas.
 
 use crate::support::{Bench, check};
 use std::ffi::OsStr;
@@ -50,4 +50,25 @@ fn images_may_have_any_name() {
     let table = String::from_utf8(output.stdout).unwrap();
     let names: Vec<&str> = table.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert_eq!(names, ["0000.png", "0001\\xFF.png", "\\xE9t\\xE9/2.png"], "{table}");
+}
+
+/// A folder of images from a stranger becomes a table, which is opened in a spreadsheet.
+#[test]
+fn file_names_are_no_formulas_for_a_spreadsheet() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    bench.succeed(&["sample", "run", "-n", "3", "-o", "photos"], &[]);
+    fs::rename(bench.path("photos/0001.png"), bench.path("photos/=1+2.png")).unwrap();
+    fs::rename(bench.path("photos/0002.png"), bench.path("photos/@a.png")).unwrap();
+    let encode = ["encode", "run", "--data", "folder(path=photos, channels=1)"];
+    let names = |more: &[&str]| -> Vec<String> {
+        let table = bench.expect_output(&[&encode, more].concat());
+        table.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[]), ["0000.png", "=1+2.png", "@a.png"]);
+    assert_eq!(names(&["--spreadsheet"]), ["0000.png", "'=1+2.png", "'@a.png"]);
+    bench.refuse(
+        &[&encode[..], &["--spreadsheet", "-o", "a.npz"]].concat(),
+        "error: --spreadsheet: found a.npz, expected a name that ends in .csv",
+    );
 }

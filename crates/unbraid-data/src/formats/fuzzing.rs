@@ -1,8 +1,9 @@
 //! The parsers on bytes, for the targets in `fuzz/`; compiled for them only. What they return is of no interest: they must
 //! not panic, hang, or take more memory than [`crate::memory::limit`].
 
-use super::npz::Npz;
+use super::npz::{ArrayReader, Npz};
 use super::{hdf5, idx, mat5, norb};
+use crate::picture::Picture;
 use std::io::Cursor;
 use std::path::Path;
 use std::{env, fs, process};
@@ -15,9 +16,16 @@ pub fn on_file(bytes: &[u8], ending: &str, act: impl FnOnce(&Path)) {
     let _ = fs::remove_file(&path);
 }
 
-/// `.npz`: every array in every way.
+/// `.npz` and `.npy`: every array in every way.
 pub fn npz(bytes: &[u8]) {
     on_file(bytes, "bin", |path| {
+        if bytes.starts_with(b"\x93NUMPY") {
+            drop(ArrayReader::of_file(path).and_then(|array| array.bytes()));
+            drop(ArrayReader::of_file(path).and_then(|array| array.integers()));
+            drop(ArrayReader::of_file(path).and_then(|array| array.floats()));
+            drop(ArrayReader::of_file(path).and_then(|array| array.strings()));
+            return;
+        }
         let Ok(mut npz) = Npz::open(path) else { return };
         for name in npz.names().into_iter().take(10) {
             drop(npz.array(&name).and_then(|array| array.bytes()));
@@ -31,7 +39,7 @@ pub fn npz(bytes: &[u8]) {
 /// idx, as MNIST has it.
 pub fn idx(bytes: &[u8]) {
     for axes in [1, 3] {
-        drop(idx::parse(Path::new("fuzz"), axes, bytes));
+        drop(idx::parse(Path::new("fuzz"), axes, bytes, |_| Ok(())));
     }
 }
 
@@ -60,4 +68,9 @@ pub fn hdf5(bytes: &[u8]) {
             labels.floats()
         }));
     });
+}
+
+/// Pictures: PNG, JPEG, WebP, BMP, TIFF or GIF, by their first bytes.
+pub fn picture(bytes: &[u8]) {
+    on_file(bytes, "bin", |path| drop(Picture::read(path)));
 }

@@ -22,11 +22,17 @@ pub(crate) struct ByteArray {
 /// # Errors
 /// If the file is missing or damaged, or not such an array.
 pub(crate) fn read(path: &Path, axes: usize) -> Result<ByteArray> {
-    parse(path, axes, gzip::open(path)?)
+    let (reader, expansion) = gzip::open_limited(path)?;
+    parse(path, axes, reader, |promised| expansion.check(path, promised))
 }
 
-/// The same from a reader.
-pub(super) fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<ByteArray> {
+/// The same from a reader; `check` gets the number of bytes that the header promises.
+pub(super) fn parse(
+    path: &Path,
+    axes: usize,
+    mut reader: impl Read,
+    check: impl FnOnce(u64) -> Result<()>,
+) -> Result<ByteArray> {
     let header = |found: String, expected: &str| DataError::content(path, "header", found, expected);
     let mut start = [0; 4];
     reader
@@ -50,6 +56,7 @@ pub(super) fn parse(path: &Path, axes: usize, mut reader: impl Read) -> Result<B
         return Err(header(format!("shape {shape:?}"), "a shape whose size does not overflow"));
     };
     DataError::check_memory(path, "data", total as u64)?;
+    check(total as u64)?;
     // The vector grows with the data, as the header may be wrong. One more byte shows that a file is too long.
     let mut bytes = Vec::new();
     let read = reader.take(total as u64 + 1).read_to_end(&mut bytes);
@@ -72,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse_bytes(bytes: &[u8], axes: usize) -> Result<ByteArray> {
-        parse(Path::new("test"), axes, bytes)
+        parse(Path::new("test"), axes, bytes, |_| Ok(()))
     }
 
     #[test]

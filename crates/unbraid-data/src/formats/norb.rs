@@ -82,7 +82,10 @@ impl Matrix {
     /// # Errors
     /// If the file is missing or its header is damaged.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        Self::read(path, gzip::open(path)?)
+        let (elements, expansion) = gzip::open_limited(path)?;
+        let matrix = Self::read(path, elements)?;
+        expansion.check(path, matrix.bytes as u64)?;
+        Ok(matrix)
     }
 
     /// Reads a header from uncompressed bytes; `path` is for error messages.

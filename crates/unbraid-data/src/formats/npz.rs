@@ -11,16 +11,12 @@ use crate::error::{DataError, Result};
 use crate::files::open_regular;
 use crate::memory;
 use elements::{float, integer, text};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::result::ZipError;
-
-/// Compressed data that expands to more than this as a whole array...
-const LARGEST_EXPANSION: u64 = 1 << 30;
-/// ...may expand by at most this factor. dSprites, mostly black, expands by a factor of 116.
-const MOST_EXPANSION: u64 = 200;
 
 /// Arrays are streamed in pieces of this many bytes (a multiple of every element size).
 const PIECE: usize = 1 << 20;
@@ -48,6 +44,10 @@ const PIECE: usize = 1 << 20;
 pub struct Npz {
     path: PathBuf,
     archive: ZipArchive<BufReader<File>>,
+    /// Bytes of the file.
+    length: u64,
+    /// Bytes of memory that its arrays have asked for so far: each may fit where all of them do not.
+    taken: Cell<u64>,
 }
 
 impl Npz {
@@ -57,6 +57,7 @@ impl Npz {
     /// If the file is missing, a directory, or not a zip archive.
     pub fn open(path: &Path) -> Result<Self> {
         let file = open_file(path)?;
+        let length = file.metadata().map_err(DataError::io(path, "read its size"))?.len();
         let archive =
             ZipArchive::new(BufReader::with_capacity(1 << 16, file)).map_err(|error| match error {
                 ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
@@ -67,7 +68,7 @@ impl Npz {
                         .caused_by(error)
                 }
             })?;
-        Ok(Self { path: path.to_owned(), archive })
+        Ok(Self { path: path.to_owned(), archive, length, taken: Cell::new(0) })
     }
 
     /// The names of the arrays, without the extension `.npy`.
@@ -116,8 +117,10 @@ impl Npz {
         // An entry that is not compressed can be read in place later.
         let is_stored = entry.compression() == zip::CompressionMethod::Stored;
         let stored_at = is_stored.then(|| entry.data_start()).flatten();
-        let compressed = (!is_stored).then(|| entry.compressed_size());
-        ArrayReader::new(&self.path, name, Box::new(entry), Place { stored_at, compressed })
+        // The list of arrays may claim any size.
+        let compressed = (!is_stored).then(|| entry.compressed_size().min(self.length));
+        let place = Place { stored_at, compressed, taken: Some(&self.taken) };
+        ArrayReader::new(&self.path, name, Box::new(entry), place)
     }
 }
 
@@ -159,15 +162,19 @@ pub struct ArrayReader<'a> {
     name: String,
     header: Header,
     elements: Box<dyn Read + 'a>,
-    place: Place,
+    place: Place<'a>,
+    /// Bytes of memory that it has asked for.
+    asked: Cell<u64>,
 }
 
 /// How an array is stored in its archive.
-struct Place {
+struct Place<'a> {
     /// Where it begins, if it is not compressed.
     stored_at: Option<u64>,
     /// Its bytes, if it is compressed.
     compressed: Option<u64>,
+    /// What all arrays of the archive have asked for.
+    taken: Option<&'a Cell<u64>>,
 }
 
 impl ArrayReader<'static> {
@@ -178,17 +185,18 @@ impl ArrayReader<'static> {
     pub fn of_file(path: &Path) -> Result<Self> {
         let file = BufReader::with_capacity(1 << 16, open_file(path)?);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        Self::new(path, &name, Box::new(file), Place { stored_at: None, compressed: None })
+        Self::new(path, &name, Box::new(file), Place { stored_at: None, compressed: None, taken: None })
     }
 }
 
 impl<'a> ArrayReader<'a> {
-    fn new(path: &Path, name: &str, mut elements: Box<dyn Read + 'a>, place: Place) -> Result<Self> {
+    fn new(path: &Path, name: &str, mut elements: Box<dyn Read + 'a>, place: Place<'a>) -> Result<Self> {
         let header = Header::read(&mut elements).map_err(|error| {
             DataError::content(path, format!("array `{name}`"), "a damaged header", "a NumPy array")
                 .caused_by(error)
         })?;
-        let reader = Self { path: path.to_owned(), name: name.to_owned(), header, elements, place };
+        let asked = Cell::new(0);
+        let reader = Self { path: path.to_owned(), name: name.to_owned(), header, elements, place, asked };
         if reader.header.bytes().is_none() {
             return Err(reader
                 .refuse(format!("shape {:?}", reader.header.shape), "a shape whose size does not overflow"));
@@ -304,10 +312,18 @@ impl<'a> ArrayReader<'a> {
         let count = self.header.len().unwrap_or(usize::MAX) as u64;
         let needed = count.saturating_mul(bytes_each as u64);
         let subject = || format!("array `{}`", self.name);
-        DataError::check_memory(&self.path, subject(), needed)?;
+        let before = self.place.taken.map_or(0, Cell::get);
+        // What is asked for twice is read once.
+        let more = needed.saturating_sub(self.asked.get());
+        let sum = if before > self.asked.get() { " with those before it" } else { "" };
+        DataError::check_memory(&self.path, format!("{}{sum}", subject()), before.saturating_add(more))?;
+        self.asked.update(|asked| asked + more);
+        if let Some(taken) = self.place.taken {
+            taken.set(before + more);
+        }
         let Some(compressed) = self.place.compressed else { return Ok(()) };
-        let limit = LARGEST_EXPANSION.max(compressed.saturating_mul(MOST_EXPANSION));
-        if needed <= limit || memory::is_lifted() {
+        let limit = memory::largest_expansion(compressed);
+        if needed <= limit {
             return Ok(());
         }
         let subject = format!("{} of {} compressed", subject(), memory::Bytes(compressed));
@@ -354,13 +370,15 @@ impl<'a> ArrayReader<'a> {
                 Ok(())
             })?,
             'f' => {
-                for value in self.floats()? {
+                // The standard library collects values of the same size in their place.
+                let whole = self.floats()?.into_iter().map(|value| {
                     // Beyond 2^53 every float is whole, but most integers are not floats.
                     if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_992.0 || value.is_nan() {
                         return Err(not_whole(value.to_string()));
                     }
-                    integers.push(value as i64);
-                }
+                    Ok(value as i64)
+                });
+                integers = whole.collect::<Result<Vec<i64>>>()?;
             }
             _ => return Err(self.refuse(element.to_string(), "integers")),
         }
@@ -383,7 +401,7 @@ impl<'a> ArrayReader<'a> {
                 floats.extend(piece.chunks_exact(element.bytes).map(|value| float(value, element)));
                 Ok(())
             })?,
-            ('i' | 'u' | 'b', _) => floats.extend(self.integers()?.into_iter().map(|value| value as f64)),
+            ('i' | 'u' | 'b', _) => floats = self.integers()?.into_iter().map(|value| value as f64).collect(),
             _ => return Err(self.refuse(element.to_string(), "floats or integers")),
         }
         Ok(floats)
@@ -399,6 +417,8 @@ impl<'a> ArrayReader<'a> {
         if !matches!(element.kind, 'U' | 'S') || element.bytes == 0 {
             return Err(self.refuse(element.to_string(), "strings (NumPy kind U or S, not empty)"));
         }
+        // The bytes, and a string with memory of its own for each element.
+        self.check_memory(element.bytes.saturating_mul(2).saturating_add(2 * size_of::<String>()))?;
         let bytes = self.bytes()?;
         Ok(bytes.chunks_exact(element.bytes).map(|value| text(value, element)).collect())
     }
@@ -453,5 +473,69 @@ mod tests {
         // Integers, bytes and text are no other way round it.
         let found = npz.array("codes").unwrap().integers().unwrap_err().to_string();
         assert_eq!(found, expected);
+    }
+
+    /// An archive of compressed arrays that consist of their headers.
+    fn promises(path: &Path, arrays: &[(&str, ElementType, &[usize])]) {
+        let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
+        let options = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Deflated)
+            .large_file(true);
+        for &(name, element, shape) in arrays {
+            zip.start_file(format!("{name}.npy"), options).unwrap();
+            Header { element, fortran_order: false, shape: shape.to_vec() }.write(&mut zip).unwrap();
+        }
+        zip.finish().unwrap();
+    }
+
+    /// A string of one byte is 24 more in memory, and so much again where its text is.
+    #[test]
+    fn short_strings_are_counted_by_what_they_become() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("names.npz");
+        promises(&path, &[("names", ElementType::little('S', 1), &[1 << 25])]);
+        let mut npz = Npz::open(&path).unwrap();
+        let error = npz.array("names").unwrap().strings().unwrap_err().to_string();
+        assert!(error.ends_with("found 1.6 GiB in memory, expected at most 1.0 GiB"), "{error}");
+        // As bytes they are as many as there are, and end early.
+        let error = npz.array("names").unwrap().bytes().unwrap_err().to_string();
+        assert!(error.ends_with("expected 33554432 bytes"), "{error}");
+    }
+
+    /// What the central directory of a zip archive says of an entry is as good as its word.
+    #[test]
+    fn a_claimed_compressed_size_is_at_most_that_of_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("claim.npz");
+        promises(&path, &[("codes", ElementType::little('f', 8), &[1 << 28])]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        // In the central directory, `PK\x01\x02`, the compressed size is at byte 20.
+        let entry = bytes.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+        bytes[entry + 20..entry + 24].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+        std::fs::write(&path, &bytes).unwrap();
+        let mut npz = Npz::open(&path).unwrap();
+        let array = npz.array("codes").unwrap();
+        assert_eq!(array.place.compressed, Some(bytes.len() as u64));
+        assert!(matches!(array.floats(), Err(DataError::TooLarge { limit: memory::LARGEST_EXPANSION, .. })));
+    }
+
+    #[test]
+    fn arrays_that_fit_one_by_one_must_fit_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("several.npz");
+        let element = ElementType::little('u', 1);
+        promises(&path, &[("a", element, &[1 << 20]), ("b", element, &[1 << 20])]);
+        let mut npz = Npz::open(&path).unwrap();
+        let ask = |npz: &mut Npz, name: &str| {
+            let array = npz.array(name).unwrap();
+            // Twice, as readers of other types do.
+            array.check_memory(8).and_then(|()| array.check_memory(4)).map_err(|error| error.to_string())
+        };
+        assert_eq!(ask(&mut npz, "a"), Ok(()));
+        assert_eq!(npz.taken.get(), 8 << 20);
+        npz.taken.set(memory::limit() - (8 << 20));
+        assert_eq!(ask(&mut npz, "a"), Ok(()));
+        let error = ask(&mut npz, "b").unwrap_err();
+        assert!(error.contains("array `b` with those before it: found "), "{error}");
     }
 }

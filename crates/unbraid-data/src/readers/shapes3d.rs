@@ -71,6 +71,12 @@ pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<StoredImages>
 fn arrays(file: &File) -> Result<(Array, Array)> {
     let images = file.array("images")?;
     images.expect(Element::Byte, &[64, 64, 3])?;
+    // Zeros compress a thousandfold, and all of it would be written to the cache.
+    let most = SIZES.iter().product::<usize>();
+    if images.shape()[0] > most {
+        let found = format!("{} images", images.shape()[0]);
+        return Err(images.refuse(found, format!("at most {most}, as in the published file")));
+    }
     let labels = file.array("labels")?;
     labels.expect(Element::Double, &[FACTORS.len()])?;
     if labels.shape()[0] != images.shape()[0] {

@@ -4,13 +4,16 @@
 use super::Part;
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
-use crate::files::{LONGEST_TABLE, read_text};
+use crate::files::{longest_table, read_text};
 use crate::readers::folder::celeba_file;
 use crate::request::Request;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) const FILE: &str = "list_eval_partition.txt";
+
+/// Bytes of memory for each of the file: a line of four bytes becomes an entry of a hash map.
+const EXPANSION: u64 = 16;
 
 /// The file that a request names, or the one beside the images.
 pub(super) fn find(request: &Request<'_>) -> Result<PathBuf> {
@@ -27,7 +30,7 @@ pub(super) fn find(request: &Request<'_>) -> Result<PathBuf> {
 
 /// The part of every image.
 pub(super) fn read(file: &Path, data: &dyn DataSet) -> Result<Vec<Part>> {
-    let text = read_text(file, LONGEST_TABLE).map_err(DataError::io(file, "read"))?;
+    let text = read_text(file, longest_table(EXPANSION)).map_err(DataError::io(file, "read"))?;
     let mut parts = HashMap::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let mut fields = line.split_whitespace();

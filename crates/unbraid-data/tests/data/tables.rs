@@ -177,6 +177,22 @@ fn digits_have_the_moments_that_numpy_finds() {
     }
 }
 
+/// Every byte of a file changed once: each file is read or refused, and none is a panic.
+#[cfg(feature = "parquet")]
+#[test]
+fn damaged_parquet_never_panics() {
+    let whole = std::fs::read(fixture("tables/small.parquet")).unwrap();
+    let mut refused = 0;
+    for place in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x55;
+        let (_directory, path) = written("a.parquet", &bytes);
+        let spec = DataSpec::named("table").with_path(&path).with("missing", "skip").with("factors", "name");
+        refused += usize::from(open(&spec).is_err());
+    }
+    assert!(refused > 0 && refused < whole.len(), "{refused} of {}", whole.len());
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_has_numbers_text_and_gaps() {

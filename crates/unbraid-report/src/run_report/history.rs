@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
-use unbraid::data::files::{LONGEST_TABLE, read_text};
+use unbraid::data::files::{longest_table, read_text};
 use unbraid::model::Unit;
 use unbraid::run::{UnitNames, loss_rank, unit_of_loss};
 
@@ -25,7 +25,18 @@ pub(crate) struct History {
 enum RowError {
     NotJson(serde_json::Error),
     NoStep,
+    /// Of the whole log: every row has losses that the others do not have.
+    OtherLosses {
+        rows: usize,
+        losses: usize,
+    },
 }
+
+/// Bytes of memory for each of a log: a row of nothing but its step, eleven bytes, becomes a map with room for eleven keys.
+const EXPANSION: u64 = 64;
+
+/// A log of so many numbers is a small one, whatever its rows are.
+const FEW: usize = 1 << 20;
 
 impl History {
     /// Reads a file; one that is missing has no rows, and a last row that is still being written does not count.
@@ -33,7 +44,7 @@ impl History {
     /// # Errors
     /// If the file cannot be read, or has a row that is not a JSON object with a step.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        let text = match read_text(path, LONGEST_TABLE) {
+        let text = match read_text(path, longest_table(EXPANSION)) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(unbraid::Error::io(path, "read it")(error).into()),
@@ -41,6 +52,9 @@ impl History {
         Self::parse(&text).map_err(|(line, error)| match error {
             RowError::NotJson(source) => Error::LogRow { path: path.to_owned(), line, source },
             RowError::NoStep => Error::LogStep { path: path.to_owned(), line },
+            RowError::OtherLosses { rows, losses } => {
+                Error::LogLosses { path: path.to_owned(), rows, losses }
+            }
         })
     }
 
@@ -59,6 +73,13 @@ impl History {
             rows.iter().flat_map(Map::keys).filter(|key| key.starts_with(prefix)).collect()
         };
         let keys = keys_of("train/");
+        // Every loss gets a number for each row: were each of them in one row alone, a small file would need gigabytes.
+        let logged = rows.iter().map(Map::len).sum::<usize>();
+        let losses = keys.len() + keys_of("validation/").len();
+        let numbers = losses.saturating_mul(rows.len());
+        if numbers > FEW && numbers / 16 > logged {
+            return Err((rows.len(), RowError::OtherLosses { rows: rows.len(), losses }));
+        }
         let number =
             |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let mut columns: Vec<(String, Vec<f64>)> = keys
@@ -170,6 +191,27 @@ mod tests {
         assert_eq!(charts.len(), 1);
         let text = charts[0].inline();
         assert!(text.contains("training 6") && text.contains("held out 8.25"), "{text}");
+    }
+
+    /// Half a megabyte that would need 800 MB as columns, and minutes to look every loss up in every row.
+    #[test]
+    fn a_log_whose_rows_have_nothing_in_common_is_refused() {
+        for prefix in ["train", "validation"] {
+            let log = |count: usize| -> String {
+                (0..count).map(|row| format!("{{\"step\":{row},\"{prefix}/loss{row}\":1}}\n")).collect()
+            };
+            assert_eq!(History::parse(&log(100)).unwrap().steps.len(), 100);
+            let wrong = History::parse(&log(10_000)).unwrap_err();
+            assert!(matches!(wrong.1, RowError::OtherLosses { rows: 10_000, losses: 10_000 }), "{wrong:?}");
+        }
+        // Many rows are no reason, nor are losses that some of them lack.
+        let log: String = (0..100_000)
+            .map(|row| match row % 10 {
+                0 => format!("{{\"step\":{row},\"train/loss\":1,\"train/kl\":1,\"validation/loss\":1}}\n"),
+                _ => format!("{{\"step\":{row},\"train/loss\":1,\"train/kl\":1}}\n"),
+            })
+            .collect();
+        assert_eq!(History::parse(&log).unwrap().held_out[0].1.len(), 10_000);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub use observer::{Counts, EndedRun, InProgress, Message, RunEnd, StudyObserver}
 pub use signals::{StopRequest, StopRequests};
 pub use worker::WorkerCommand;
 
-use crate::directory::StudyDirectory;
+use crate::directory::{StudyDirectory, refuse_link};
 use crate::error::{Error, Result};
 use crate::lease::{Attempt, Heartbeat, Leases};
 use crate::manifest::Entry;
@@ -96,17 +96,25 @@ impl<'a> Runner<'a> {
     /// Trains and scores those of these runs that are not done yet, and waits for those that other processes work on.
     ///
     /// # Errors
-    /// If the system refuses what every run needs. What happens to single runs is in the tally.
+    /// If the system refuses what every run needs, or a directory to be written is a symbolic link. What happens to single
+    /// runs is in the tally.
     pub fn run<'e>(
         self,
         entries: impl IntoIterator<Item = &'e Entry>,
         observer: &mut dyn StudyObserver,
     ) -> Result<Tally<'e>> {
         let entries: Vec<&Entry> = entries.into_iter().collect();
+        self.study.check_links()?;
         let leases = Leases::of(self.study);
         leases.remove_stale();
         let statuses: Vec<RunStatus> =
             entries.par_iter().map(|entry| RunStatus::read(self.study, entry)).collect();
+        for (entry, status) in entries.iter().zip(&statuses) {
+            // One that is done is only read.
+            if status.stage != Stage::Done {
+                refuse_link(self.study.run(entry).root().to_owned())?;
+            }
+        }
         let heartbeat = Heartbeat::start(leases.heartbeat_interval())?;
         let mut execution = Execution {
             counts: Counts { all: entries.len(), ..Counts::default() },

@@ -197,8 +197,9 @@ impl Submission {
 /// Keeps others from submitting the same study at the same time, until it is dropped.
 ///
 /// # Errors
-/// If another process is submitting it, or `slurm/` cannot be created.
+/// If another process is submitting it, or `slurm/` is a symbolic link or cannot be created.
 pub fn lock(study: &StudyDirectory) -> Result<File> {
+    study.check_links()?;
     let (directory, path) = (study.slurm(), study.slurm_lock());
     fs::create_dir_all(&directory).map_err(Error::io(&directory, "create it"))?;
     let file = open_own(&path).map_err(Error::io(&path, "create it"))?;

@@ -12,7 +12,7 @@ use parquet::schema::types::Type;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use unbraid::files::{self, Existing};
+use unbraid::files::{self, Existing, not_a_formula};
 
 /// A file format of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +67,7 @@ impl Table {
     /// # Errors
     /// If it cannot be written.
     pub fn write_spreadsheet_csv(&self, out: impl Write) -> io::Result<()> {
-        self.write_csv_with(out, |text| {
-            if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
-        })
+        self.write_csv_with(out, not_a_formula)
     }
 
     fn write_csv_with(&self, out: impl Write, quote: impl Fn(String) -> String) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! What can be wrong with a table from elsewhere.
 
+use unbraid::data::memory::{self, Bytes};
+
 /// What is wrong with a table from elsewhere.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -23,6 +25,17 @@ pub enum ImportError {
     /// It has a header only.
     #[error("found no rows below the header, expected at least one")]
     NoRows,
+    /// It has far more columns than any table of results.
+    #[error("line 1: found {found} columns, expected at most {most}")]
+    TooManyColumns {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Its rows do not fit into memory.
+    #[error("found rows that need more than {} in memory, expected at most that", Bytes(.0.limit))]
+    TooLarge(memory::TooLarge),
     /// Two columns mean the same.
     #[error("line 1: found the columns `{first}` and `{second}`, expected only one of them")]
     SameMeaning {

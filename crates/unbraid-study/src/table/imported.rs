@@ -17,9 +17,19 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use unbraid::data::files::{LONGEST_TABLE, open_limited};
+use unbraid::data::memory;
 use unbraid::error_chain;
 use unbraid::files::Existing;
 use unbraid::run::State;
+
+/// The most columns of numbers that a table has: a hundred times as many as there are scores and losses. Every row has a
+/// place for each of them.
+pub(super) const MOST_COLUMNS: usize = 10_000;
+
+/// Bytes of memory that a row takes at most, as it was read and as it is understood...
+const ROW: u64 = 1000;
+/// ...and each of its fields, beside the text.
+const FIELD: u64 = 100;
 
 /// Reads a table of results, as [`Table::write_csv`] writes it or with the column names of other tools.
 ///
@@ -66,11 +76,13 @@ pub(crate) fn exist(study: &StudyDirectory) -> bool {
 /// Adds a table to a study under a name; gives the file.
 ///
 /// # Errors
-/// If the name cannot be that of a file, a table of this name exists and is to be kept, or it cannot be written.
+/// If the name cannot be that of a file, a table of this name exists and is to be kept, `imported/` is a symbolic link, or
+/// it cannot be written.
 pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existing) -> Result<PathBuf> {
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
         return Err(Error::TableName { name: name.to_owned() });
     }
+    study.check_links()?;
     let directory = study.imported();
     fs::create_dir_all(&directory).map_err(Error::io(&directory, "create it"))?;
     let path = study.imported_table(name);
@@ -148,9 +160,18 @@ impl Sheet {
         if names.is_empty() {
             return Err(ImportError::Empty);
         }
+        if names.len() > MOST_COLUMNS {
+            return Err(ImportError::TooManyColumns { found: names.len(), most: MOST_COLUMNS });
+        }
         let meanings = meanings(&names)?;
-        let records = reader.records().map(|record| Ok(without_quotes(record?)));
-        let records = records.collect::<Result<Vec<StringRecord>, csv::Error>>()?;
+        let mut records = Vec::new();
+        let mut needed = 0;
+        for record in reader.records() {
+            let record = without_quotes(record?);
+            needed += ROW + FIELD * record.len() as u64 + 4 * record.as_slice().len() as u64;
+            memory::check(needed).map_err(ImportError::TooLarge)?;
+            records.push(record);
+        }
         if records.is_empty() {
             return Err(ImportError::NoRows);
         }

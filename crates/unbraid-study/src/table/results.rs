@@ -1,6 +1,7 @@
 //! What the run directories of a study say, as one table.
 
-use super::{Row, Table, imported};
+use super::imported::{self, MOST_COLUMNS};
+use super::{Row, Table};
 use crate::analysis::quantities::{self, chance_key, scored_key};
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result};
@@ -23,6 +24,9 @@ pub struct Results {
     pub warnings: Vec<String>,
 }
 
+/// The most settings that a study varies.
+const MOST_SETTINGS: usize = 1000;
+
 /// Settings that have a place of their own in a row.
 const OWN_PLACES: [&str; 3] = ["method", "data", "seed"];
 
@@ -39,7 +43,18 @@ impl Results {
         };
         let mut results = Self::of_runs(study, &manifest);
         let (tables, warnings) = imported::read_all(study);
-        tables.into_iter().for_each(|table| results.table.append(table));
+        for table in tables {
+            let columns = results.table.number_keys.len() + table.number_keys.len();
+            if columns > MOST_COLUMNS {
+                let source = table.rows.first().and_then(|row| row.source.as_deref()).unwrap_or_default();
+                results.warnings.push(format!(
+                    "{}: left out: found {columns} columns with those before it, expected at most {MOST_COLUMNS}",
+                    study.imported_table(source).display()
+                ));
+                continue;
+            }
+            results.table.append(table);
+        }
         results.warnings.extend(warnings);
         Ok(results)
     }
@@ -49,7 +64,16 @@ impl Results {
     pub fn of_runs(study: &StudyDirectory, manifest: &Manifest) -> Self {
         let (records, warnings): (Vec<Record>, Vec<Vec<String>>) =
             manifest.entries.par_iter().map(|entry| Record::read(entry, &study.run(entry))).unzip();
-        Self { table: assemble(records), warnings: warnings.into_iter().flatten().collect() }
+        let mut warnings: Vec<String> = warnings.into_iter().flatten().collect();
+        let (table, left_out) = assemble(records);
+        if left_out > 0 {
+            warnings.push(format!(
+                "{}: {left_out} values left out: expected at most {MOST_COLUMNS} different numbers and {MOST_SETTINGS} \
+                 different settings",
+                study.runs().display()
+            ));
+        }
+        Self { table, warnings }
     }
 }
 
@@ -137,31 +161,40 @@ fn short_name(data: &DataSpec) -> String {
     }
 }
 
-/// Gives every name a column: settings in alphabetical order, scores in that of the registry, then losses.
-fn assemble(records: Vec<Record>) -> Table {
+/// Gives every name a column: settings in alphabetical order, scores in that of the registry, then losses. Every row has a
+/// place in every column, so there are only so many of them; the second result is how many numbers were left out.
+fn assemble(records: Vec<Record>) -> (Table, usize) {
     let settings: BTreeSet<String> =
         records.iter().flat_map(|record| record.settings.keys().cloned()).collect();
     let mut numbers: Vec<String> = Vec::new();
     let mut known: BTreeSet<&str> = BTreeSet::new();
     for (key, _) in records.iter().flat_map(|record| &record.numbers) {
-        if known.insert(key) {
+        if numbers.len() < MOST_COLUMNS && known.insert(key) {
             numbers.push(key.clone());
         }
     }
     sort_number_keys(&mut numbers);
-    let mut table =
-        Table { setting_keys: settings.into_iter().collect(), number_keys: numbers, rows: Vec::new() };
+    let mut table = Table {
+        setting_keys: settings.into_iter().take(MOST_SETTINGS).collect(),
+        number_keys: numbers,
+        rows: Vec::new(),
+    };
     let places: HashMap<String, usize> =
         table.number_keys.iter().enumerate().map(|(place, key)| (key.clone(), place)).collect();
+    let mut left_out = 0;
     for Record { mut row, mut settings, numbers } in records {
         row.settings = table.setting_keys.iter().map(|key| settings.remove(key)).collect();
+        left_out += settings.len();
         row.numbers = vec![f64::NAN; places.len()];
         for (key, value) in numbers {
-            row.numbers[places[&key]] = value;
+            match places.get(&key) {
+                Some(&place) => row.numbers[place] = value,
+                None => left_out += 1,
+            }
         }
         table.rows.push(row);
     }
-    table
+    (table, left_out)
 }
 
 /// Scores in the order of the registry, each before its chance level, then losses, the total first, then what is unknown
@@ -184,4 +217,26 @@ pub(super) fn sort_number_keys(keys: &mut [String]) {
             (None, None) => (2, (0, 0), None, (0, 0, key.clone())),
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table has a place for every number in every row: were each run to bring numbers of its own, a few megabytes would
+    /// become as many gigabytes.
+    #[test]
+    fn there_are_only_so_many_columns() {
+        let record = |run: usize, numbers: usize| Record {
+            row: Row::named(format!("run {run}"), "vae", "shapes"),
+            settings: (0..600).map(|key| (format!("{run}.{key}"), Value::from(key))).collect(),
+            numbers: (0..numbers).map(|key| (format!("{run}/{key}"), key as f64)).collect(),
+        };
+        let (table, left_out) = assemble(vec![record(0, MOST_COLUMNS - 1), record(1, 3)]);
+        assert_eq!((table.number_keys.len(), table.setting_keys.len()), (MOST_COLUMNS, MOST_SETTINGS));
+        // Two numbers of the second run, and the settings beyond the thousandth.
+        assert_eq!(left_out, 2 + 200);
+        assert_eq!(table.number(1, "1/0"), 0.0);
+        assert!(table.number_column("1/1").is_none());
+    }
 }

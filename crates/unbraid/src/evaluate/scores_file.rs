@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use unbraid_data::files::{LONGEST_TABLE, read_text};
+use unbraid_data::files::{longest_table, read_text};
 use unbraid_metrics::{Report, Score, by_name, registry};
 
 /// The part `evaluation` of `scores.json`: how the scores were computed.
@@ -140,8 +140,11 @@ impl Scores {
     }
 }
 
+/// Bytes of memory for each of a file: the number of a matrix, two bytes at least, becomes a value of JSON.
+const EXPANSION: u64 = 32;
+
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let text = match read_text(path, LONGEST_TABLE) {
+    let text = match read_text(path, longest_table(EXPANSION)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(path, "read it")(error)),
@@ -227,7 +230,7 @@ pub fn read_about(path: &Path) -> Option<About> {
     struct Header {
         evaluation: About,
     }
-    let text = read_text(path, LONGEST_TABLE).ok()?;
+    let text = read_text(path, longest_table(EXPANSION)).ok()?;
     serde_json::from_str::<Header>(&text).ok().map(|header| header.evaluation)
 }
 

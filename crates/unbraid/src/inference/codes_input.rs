@@ -11,7 +11,7 @@ use ndarray::Array2;
 use serde::Deserialize;
 use std::path::Path;
 use unbraid_data::DataError;
-use unbraid_data::files::{LONGEST_TABLE, open_limited, read_text};
+use unbraid_data::files::{longest_table, open_limited, read_text};
 use unbraid_data::formats::npz::Npz;
 
 /// Reads latent values for a run, `[rows, width]`.
@@ -84,8 +84,9 @@ fn malformed(path: &Path, error: csv::Error) -> Error {
 
 fn read_csv(run: &Run, path: &Path) -> Result<Columns> {
     let malformed = |error: csv::Error| malformed(path, error);
-    let mut reader =
-        csv::Reader::from_reader(open_limited(path, LONGEST_TABLE).map_err(Error::io(path, "read it"))?);
+    // A digit and its separator become a double, while the list of them grows two, and a single.
+    let file = open_limited(path, longest_table(16)).map_err(Error::io(path, "read it"))?;
+    let mut reader = csv::Reader::from_reader(file);
     let header = reader.headers().map_err(malformed)?.clone();
     let place = |prefix: &str, unit: Unit, number: usize| -> Result<usize> {
         let name = format!("{prefix}_{number}");
@@ -134,7 +135,8 @@ struct JsonCodes {
 }
 
 fn read_json(run: &Run, path: &Path) -> Result<Columns> {
-    let text = read_text(path, LONGEST_TABLE).map_err(Error::io(path, "read it"))?;
+    // A row of one digit, four bytes, is a list with room for four doubles.
+    let text = read_text(path, longest_table(32)).map_err(Error::io(path, "read it"))?;
     let JsonCodes { mut codes, mut categories } =
         serde_json::from_str(&text).map_err(|source| Error::Malformed {
             path: path.to_owned(),

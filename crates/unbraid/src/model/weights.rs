@@ -1,10 +1,12 @@
 //! Weights as safetensors files that PyTorch reads and writes.
 
 use crate::error::{Error, Result};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::SafeTensorError;
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use std::collections::HashMap;
+use std::io::{self, Read};
 use std::path::Path;
-use unbraid_data::files::read_limited;
+use unbraid_data::files::{open_limited, read_limited};
 use unbraid_data::memory;
 
 /// One tensor of a state dict.
@@ -106,9 +108,13 @@ pub fn write_state(state: &[StateTensor], note: &str) -> Result<Vec<u8>> {
 /// # Errors
 /// If the file cannot be read, is damaged, or has a number type that no model here uses.
 pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>)> {
-    // The bytes, and the values that they become.
-    let bytes = read_limited(path, memory::limit() / 2).map_err(Error::io(path, "read it"))?;
     let damaged = |reason: String| Error::DamagedWeights { path: path.to_owned(), reason };
+    // The bytes, and the values that they become.
+    let limit = memory::limit() / 2;
+    check_length(path, limit)
+        .map_err(Error::io(path, "read it"))?
+        .map_err(|error| damaged(error.to_string()))?;
+    let bytes = read_limited(path, limit).map_err(Error::io(path, "read it"))?;
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(error.to_string()))?;
     let note = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA).cloned());
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(error.to_string()))?;
@@ -120,6 +126,37 @@ pub fn read_state(path: &Path) -> Result<(Vec<StateTensor>, Option<String>)> {
         state.push(StateTensor { name: name.to_owned(), shape: view.shape().to_vec(), values });
     }
     Ok((state, note))
+}
+
+/// Smaller files are read as they are.
+const SMALL: u64 = 16 << 20;
+
+/// The longest header that the format allows.
+const LONGEST_HEADER: u64 = 100_000_000;
+
+/// Compares the length of a file with what its header says of its tensors, before it is read as a whole: a sparse file of
+/// gigabytes takes no room on disk, but as much memory as it is long. What else may be wrong with it is found on reading.
+fn check_length(path: &Path, limit: u64) -> io::Result<Result<(), SafeTensorError>> {
+    let mut file = open_limited(path, limit)?;
+    let length = file.metadata()?.len();
+    if length <= SMALL {
+        return Ok(Ok(()));
+    }
+    let mut size = [0; 8];
+    file.read_exact(&mut size)?;
+    let size = u64::from_le_bytes(size);
+    if size > LONGEST_HEADER {
+        return Ok(Err(SafeTensorError::HeaderTooLarge));
+    }
+    let mut header = Vec::new();
+    file.take(size).read_to_end(&mut header)?;
+    Ok(match serde_json::from_slice::<Metadata>(&header) {
+        Err(error) => Err(SafeTensorError::InvalidHeaderDeserialization(error)),
+        Ok(header) if 8 + size + header.data_len() as u64 != length => {
+            Err(SafeTensorError::MetadataIncompleteBuffer)
+        }
+        Ok(_) => Ok(()),
+    })
 }
 
 fn describe(tensor: &StateTensor) -> String {
@@ -174,5 +211,39 @@ pub fn matched(expected: &[StateTensor], state: Vec<StateTensor>) -> Result<Vec<
             found: describe(left_over),
             expected: "nothing".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, File};
+
+    /// Zeros that take no room on disk.
+    fn lengthen(path: &Path, length: u64) {
+        File::options().write(true).open(path).unwrap().set_len(length).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_longer_than_its_tensors_is_refused_by_its_header() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.safetensors");
+        let values = Values::Floats(vec![1.0, 2.0]);
+        let state = [StateTensor { name: "a".to_owned(), shape: vec![2], values }];
+        fs::write(&path, write_state(&state, "note").unwrap()).unwrap();
+        assert_eq!(read_state(&path).unwrap().1.as_deref(), Some("note"));
+        let refusal = |length: u64| {
+            lengthen(&path, length);
+            check_length(&path, u64::MAX).unwrap().unwrap_err().to_string()
+        };
+        // It is read to the end only if it is small.
+        lengthen(&path, SMALL);
+        assert!(check_length(&path, u64::MAX).unwrap().is_ok());
+        assert_eq!(refusal(1 << 40), SafeTensorError::MetadataIncompleteBuffer.to_string());
+        fs::write(&path, "").unwrap();
+        assert!(refusal(1 << 40).contains("EOF while parsing"));
+        fs::write(&path, [0xff; 8]).unwrap();
+        assert_eq!(refusal(1 << 40), SafeTensorError::HeaderTooLarge.to_string());
+        assert!(read_state(&path).is_err());
     }
 }

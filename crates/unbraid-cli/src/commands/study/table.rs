@@ -1,10 +1,10 @@
 //! `unbraid study table`: one row for each run.
 
 use crate::error::{Outcome, usage};
+use crate::format::table_output;
 use crate::terminal::log_line;
 use anyhow::Context;
 use clap::Args;
-use std::io::BufWriter;
 use std::path::PathBuf;
 use unbraid::files::{self, Existing, probe_output};
 use unbraid_study::{Results, StudyDirectory, TableFormat};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &TableArgs) -> Outcome {
     let results = Results::of_runs(&study, &super::planned_runs(&study)?);
     warn(&results.warnings);
     let Some((path, format)) = output else {
-        let out = BufWriter::new(std::io::stdout().lock());
+        let out = table_output();
         let written = match args.spreadsheet {
             true => results.table.write_spreadsheet_csv(out),
             false => results.table.write_csv(out),

@@ -2,7 +2,7 @@
 
 use super::listing::{Listing, first_names};
 use crate::error::{DataError, Result};
-use crate::files::{LONGEST_TABLE, read_text};
+use crate::files::{longest_table, read_text};
 use crate::kinds::Stated;
 use crate::progress::Progress;
 use crate::readers::labels::Column;
@@ -34,10 +34,14 @@ pub(super) struct Attributes {
 /// What a CSV has in its first column where the line states the kinds of the columns.
 const KINDS: &str = "#kinds";
 
+/// Bytes of memory for each of a table: a row of a name and one cell, four bytes, becomes two strings, a list and an entry
+/// of a hash map.
+const EXPANSION: u64 = 64;
+
 impl Attributes {
     /// Reads a table.
     pub(super) fn read(table: &Path) -> Result<Self> {
-        let text = read_text(table, LONGEST_TABLE).map_err(DataError::io(table, "read"))?;
+        let text = read_text(table, longest_table(EXPANSION)).map_err(DataError::io(table, "read"))?;
         let is_csv = table.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
         if is_csv { read_csv(table, &text) } else { read_celeba(table, &text) }
     }

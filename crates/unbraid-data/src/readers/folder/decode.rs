@@ -26,7 +26,9 @@ pub(crate) const FORMATS: &str = "a PNG, JPEG, WebP, BMP, TIFF or GIF";
 
 /// The largest image file, and the most bytes that a header may promise for its picture: 89 million pixels in colour, from
 /// which Pillow warns of a bomb, too. `--allow-large` lifts the second.
-const LARGEST: u64 = 256 << 20;
+///
+/// Those of the fuzzing target are small, so that there are many of them.
+const LARGEST: u64 = if cfg!(fuzzing) { 1 << 20 } else { 256 << 20 };
 
 /// How many pictures of its size are in memory while one is cropped and resized: itself, and the part that is cut out.
 const COPIES: u64 = 2;

@@ -8,8 +8,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Bytes of a table in memory for each of its file: a number of one digit and its comma become eight bytes, once by column
-/// and once by row.
+/// and once by row...
 const EXPANSION: u64 = 8;
+/// ...and a label of one letter becomes a string with memory of its own.
+const EXPANSION_OF_LABELS: u64 = 24;
 
 /// The separators, the likeliest first.
 const SEPARATORS: [u8; 3] = *b",;\t";
@@ -20,7 +22,8 @@ const LONGEST_HEADER: u64 = 16 << 20;
 pub(super) fn read(path: &Path, choice: &Choice, has_header: bool) -> Result<Content> {
     let file = open_regular(path).map_err(DataError::io(path, "open"))?;
     let length = file.metadata().map_err(DataError::io(path, "read its size"))?.len();
-    DataError::check_memory(path, "table", length.saturating_mul(EXPANSION))?;
+    let expansion = if choice.factors.is_some() { EXPANSION_OF_LABELS } else { EXPANSION };
+    DataError::check_memory(path, "table", length.saturating_mul(expansion))?;
     let mut first = Vec::new();
     let mut start = BufReader::new(file).take(LONGEST_HEADER);
     start.read_until(b'\n', &mut first).map_err(DataError::io(path, "read"))?;

@@ -4,17 +4,32 @@ use super::cells::{Cell, Cells};
 use super::{Choice, Content};
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
+use crate::memory;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+/// Reads the columns that are wanted. A panic in the parser becomes an error.
 pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
+    catch_unwind(AssertUnwindSafe(|| read_columns(path, choice))).unwrap_or_else(|_| {
+        Err(DataError::content(
+            path,
+            "file",
+            "data on which the Parquet parser panicked",
+            "a whole Parquet file",
+        ))
+    })
+}
+
+fn read_columns(path: &Path, choice: &Choice) -> Result<Content> {
     let damaged = |error: ParquetError| {
         DataError::content(path, "file", "damaged or unknown data", "a whole Parquet file").caused_by(error)
     };
     let file = open_regular(path).map_err(DataError::io(path, "open"))?;
+    let length = file.metadata().map_err(DataError::io(path, "read its size"))?.len();
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata().file_metadata();
     let simple: Vec<_> =
@@ -24,14 +39,31 @@ pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
     let mut places: Vec<usize> = cells.places().collect();
     places.sort_unstable();
     places.dedup();
-    let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
-    // By column and by row, as doubles.
-    DataError::check_memory(path, "table", rows.saturating_mul(16).saturating_mul(places.len() as u64))?;
+    let promised = u64::try_from(metadata.num_rows()).unwrap_or(0);
+    // By column and by row, as doubles; labels as strings with memory of their own.
+    let each = if choice.factors.is_some() { 64 } else { 16 };
+    let needed = promised.saturating_mul(each).saturating_mul(places.len() as u64);
+    DataError::check_memory(path, "table", needed)?;
+    // A few bytes repeat a value any number of times.
+    let limit = memory::largest_expansion(length);
+    if needed > limit {
+        let subject = format!("table of {}", memory::Bytes(length));
+        return Err(DataError::TooLarge { path: path.to_owned(), subject, needed, limit });
+    }
     let wanted = places.iter().map(|&place| simple[place].clone()).collect();
     let projection = Type::group_type_builder(metadata.schema().name()).with_fields(wanted).build();
     let rows = reader.get_row_iter(Some(projection.map_err(damaged)?)).map_err(damaged)?;
-    for row in rows {
+    for (number, row) in rows.enumerate() {
         let row = row.map_err(damaged)?;
+        // The parts of a file count for themselves.
+        if number as u64 >= promised {
+            return Err(DataError::content(
+                path,
+                "table",
+                "more rows than its footer says",
+                promised.to_string(),
+            ));
+        }
         let fields: Vec<&Field> = row.get_column_iter().map(|(_, field)| field).collect();
         cells.push(|place| {
             let field = places.binary_search(&place).ok().and_then(|position| fields.get(position));
