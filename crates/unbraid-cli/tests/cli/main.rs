@@ -26,6 +26,7 @@ mod infer;
 mod kill_everywhere;
 mod library;
 mod live_page;
+mod live_table;
 mod measure;
 mod names;
 #[cfg(target_os = "linux")]

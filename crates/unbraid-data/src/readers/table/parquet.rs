@@ -4,10 +4,12 @@ use super::cells::{Cell, Cells};
 use super::{Choice, Content};
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
+use std::fs::File;
 use std::path::Path;
 
 pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
@@ -27,6 +29,8 @@ pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
     let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
     // By column and by row, as doubles.
     DataError::check_memory(path, "table", rows.saturating_mul(16).saturating_mul(places.len() as u64))?;
+    let chosen: Vec<&str> = places.iter().map(|&place| names[place].as_str()).collect();
+    check_compression(path, &reader, &chosen)?;
     let wanted = places.iter().map(|&place| simple[place].clone()).collect();
     let projection = Type::group_type_builder(metadata.schema().name()).with_fields(wanted).build();
     let rows = reader.get_row_iter(Some(projection.map_err(damaged)?)).map_err(damaged)?;
@@ -39,6 +43,23 @@ pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
         })?;
     }
     Ok(Content { cells, factors: None })
+}
+
+/// Refuses the codecs that this reader does not have: other decoders than Snappy's are not worth their dependencies.
+fn check_compression(path: &Path, reader: &SerializedFileReader<File>, chosen: &[&str]) -> Result<()> {
+    for column in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+        let name = column.column_path().string();
+        let compression = column.compression();
+        if chosen.contains(&name.as_str())
+            && !matches!(compression, Compression::UNCOMPRESSED | Compression::SNAPPY)
+        {
+            // Some of them have a level, of no interest here.
+            let codec = format!("{compression:?}");
+            let found = format!("{} compression", codec.split('(').next().unwrap_or_default());
+            return Err(DataError::content(path, format!("column `{name}`"), found, "none, or Snappy"));
+        }
+    }
+    Ok(())
 }
 
 /// Dates and other types that are neither numbers nor text count as text that is no number.
