@@ -1,7 +1,9 @@
 //! `unbraid best`: by scores, by UDR, by the held-out bound, and why.
 
 use crate::support::Bench;
+use crate::support::study;
 use std::fs;
+use std::path::Path;
 
 /// The runs in the order of a CSV, and the header.
 fn order(text: &str) -> (String, Vec<String>) {
@@ -85,4 +87,89 @@ fn runs_are_ranked_by_what_they_share() {
         &["best", "a", "b", "--by", "dci_completeness"],
         "error: nothing to rank the runs by: no run has the score dci_completeness",
     );
+}
+
+const SHORT: &str = "training={ batch_size = 8, steps = 5, log_every = 2, checkpoint_every = 3 }";
+
+/// The places of runs in their study, in the order of a CSV.
+fn numbers(bench: &study::Bench, runs: &[String]) -> Vec<usize> {
+    let place = |run: &String| {
+        let name = Path::new(run).file_name().unwrap();
+        bench.manifest.entries.iter().position(|entry| name == entry.name.as_str()).unwrap()
+    };
+    runs.iter().map(place).collect()
+}
+
+#[test]
+fn the_finished_runs_of_a_study_are_ranked() {
+    let beta = "objective.beta=8";
+    let bench = study::Bench::of(&[&[SHORT], &[SHORT], &[SHORT, beta], &[SHORT, beta], &[SHORT]]);
+    bench.bench.refuse(
+        &["best", "study"],
+        "error: nothing to rank the runs by: found 0 finished runs, expected at least 2",
+    );
+    bench.succeed(&["--only", "0..4"], &["4/4 done"]);
+    let mig = |number: usize| {
+        let scores: serde_json::Value = serde_json::from_str(&bench.text(number, "scores.json")).unwrap();
+        scores["scores"]["mig"]["value"].as_f64().unwrap()
+    };
+    let mut expected: Vec<usize> = (0..4).collect();
+    expected.sort_by(|&a, &b| mig(b).total_cmp(&mig(a)));
+    let (header, runs) = order(&bench.bench.expect_output(&["best", "study"]));
+    assert_eq!(header, "place,run,rank,mig");
+    assert_eq!(numbers(&bench, &runs), expected, "the run that has not been trained has no place");
+    let json = bench.bench.expect_output(&["best", "study", "--format", "json", "-n", "1"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(json["runs"][0]["numbers"]["mig"].as_f64().unwrap(), mig(expected[0]));
+    // What the winner has of its own: its seed, and the beta of its half of the study.
+    assert_eq!(json["runs"][0]["settings"]["objective.beta"], if expected[0] < 2 { "2.0" } else { "8.0" });
+    assert_eq!(json["runs"][0]["settings"]["seed"], expected[0].to_string());
+
+    // Two seeds of each setting are compared with each other, and none of the other.
+    let (header, runs) = order(&bench.bench.expect_output(&["best", "study", "--by", "udr"]));
+    let mut ranked = numbers(&bench, &runs);
+    ranked.sort_unstable();
+    assert_eq!((header.as_str(), ranked), ("place,run,udr", vec![0, 1, 2, 3]));
+    bench.bench.refuse(
+        &["best", "study", "--by", "elbo"],
+        "error: nothing to rank the runs by: no run has held-out losses (training.validation = 0.1 logs them)",
+    );
+    fs::remove_file(bench.study.manifest()).unwrap();
+    bench.bench.refuse(
+        &["best", "study"],
+        "error: study: the study has no manifest.jsonl yet\nhint: unbraid study plan study writes it",
+    );
+}
+
+/// A table whose columns are no factors: there is nothing to score, and runs of several seeds are ranked by what they share.
+#[test]
+fn a_study_without_factors_is_ranked_by_udr_and_says_why() {
+    let bench = Bench::new();
+    let row = |row: u32| format!("{},{},{}\n", row % 7, (row % 7) * 2 + row % 3, row % 5);
+    let table = "a,b,c\n".to_owned() + &(0..60).map(row).collect::<String>();
+    fs::write(bench.path("table.csv"), table).unwrap();
+    let data = format!("data={{ name = \"table\", path = \"{}\" }}", bench.path("table.csv").display());
+    let place = bench.path("study");
+    let settings = [
+        SHORT,
+        &data,
+        "model={ architecture = { name = \"mlp\", encoder = [8], decoder = [8] }, latents = { continuous = 2 }, \
+         likelihood = { name = \"gaussian\", scale = \"learned\", output = \"linear\" } }",
+        "evaluation.metrics=[]",
+    ];
+    let bench = study::Bench::at(bench, &place, &[&settings[..]; 3]);
+    bench.succeed(&[], &["3/3 done"]);
+    let json = bench.bench.expect_output(&["best", "study", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["criterion"], "udr");
+    assert_eq!(
+        json["reason"],
+        "by UDR, since there are no factors to score: how much of its units a run shares with runs of other seeds and the same \
+         settings (Duan et al. 2020); higher is better"
+    );
+    let values: Vec<f64> =
+        json["runs"].as_array().unwrap().iter().map(|run| run["value"].as_f64().unwrap()).collect();
+    assert_eq!(values.len(), 3);
+    assert!(values.is_sorted_by(|a, b| a >= b) && values.iter().all(|value| (0.0..=1.0).contains(value)));
 }

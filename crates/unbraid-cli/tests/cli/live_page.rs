@@ -17,23 +17,23 @@ const GREY_LEVEL: f64 = 1.0 / 255.0;
 /// How far a weight is rounded at most, relative to itself for half precision with its 11 significant bits, and to the largest
 /// weight of its output for bytes. A value is a sum of products with independent errors of this kind, and so errs by about as
 /// much relative to the differences between values.
-fn rounding(precision: &str) -> f64 {
+pub(crate) fn rounding(precision: &str) -> f64 {
     if precision == "f16" { 1.0 / 2048.0 } else { 0.5 / 127.0 }
 }
 
-fn floats(value: &Value) -> Vec<f64> {
+pub(crate) fn floats(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
 }
 
 /// From the smallest value to the largest.
-fn spread(values: &[f64]) -> f64 {
+pub(crate) fn spread(values: &[f64]) -> f64 {
     let (low, high) =
         values.iter().fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
     high - low
 }
 
 #[track_caller]
-fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+pub(crate) fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let largest = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(largest < tolerance, "{what}: {largest}");
@@ -176,7 +176,7 @@ fn image_when_there(path: &Path) -> image::RgbImage {
     panic!("{}: no picture", path.display());
 }
 
-const CODE: &str = "Array.from(unbraid.models[0].code)";
+pub(crate) const CODE: &str = "Array.from(unbraid.models[0].code)";
 
 /// The value of a unit of the page's first model.
 fn unit(browser: &mut Chromium, column: usize) -> f64 {

@@ -32,6 +32,7 @@ mod init;
 mod kill_everywhere;
 mod library;
 mod live_page;
+mod live_table;
 mod measure;
 mod misleading;
 mod names;

@@ -7,7 +7,7 @@ use unbraid::Run;
 use unbraid::data::formats::npz::Npz;
 use unbraid::data::progress::Silent;
 
-fn digits() -> PathBuf {
+pub(crate) fn digits() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../unbraid-data/tests/fixtures/tables/digits.npz"))
 }
 

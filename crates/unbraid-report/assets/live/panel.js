@@ -11,7 +11,6 @@
     start: Float32Array.from(model.middle),
   }));
   const [main, ...followers] = models;
-  const [rows, columns, channels] = data.shape;
 
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
@@ -27,35 +26,22 @@
   const status = element("p", { class: "faint live-status", role: "status" });
   const say = (words) => status.replaceChildren(words);
 
-  // --- The picture ---------------------------------------------------------------------------------------------------------
-  const canvases = models.map((model) =>
-    element("canvas", { width: columns, height: rows, role: "img", "aria-label": `Decoded by ${model.name}` }));
+  // --- What is decoded -----------------------------------------------------------------------------------------------------
+  const view = (data.columns ? unbraidFeatures : unbraidPictures)({ data, models, element });
   const speed = element("span", { class: "faint" });
   let [waiting, average, told, drawn] = [false, null, -Infinity, 0];
   const draw = () => {
     waiting = false;
     const began = performance.now();
-    models.forEach((model, place) => {
-      const values = model.decode(model.code);
-      const context = canvases[place].getContext("2d");
-      const picture = context.createImageData(columns, rows);
-      for (let pixel = 0; pixel < rows * columns; pixel += 1) {
-        for (let channel = 0; channel < 3; channel += 1) {
-          const value = values[pixel * channels + (channels === 3 ? channel : 0)];
-          picture.data[4 * pixel + channel] = Math.round(255 * Math.min(1, Math.max(0, value)));
-        }
-        picture.data[4 * pixel + 3] = 255;
-      }
-      context.putImageData(picture, 0, 0);
-    });
+    models.forEach((model, place) => view.show(place, model.decode(model.code)));
     const now = performance.now();
     drawn += 1;
-    // The first pictures are drawn by code that the browser has not compiled yet.
+    // The first ones are drawn by code that the browser has not compiled yet.
     if (drawn <= 3) return;
     average = average === null ? now - began : 0.9 * average + 0.1 * (now - began);
     if (now - told > 500) {
       told = now;
-      speed.replaceChildren(`${average.toFixed(average < 10 ? 1 : 0)} ms a picture`);
+      speed.replaceChildren(`${average.toFixed(average < 10 ? 1 : 0)} ms a ${view.thing}`);
     }
   };
   const redraw = () => {
@@ -96,11 +82,15 @@
       if (!unit.classes) setUnit(place, main.code[unit.column]);
     });
   };
+  const markStart = () => {
+    if (view.started) models.forEach((model, place) => view.started(place, model.decode(model.start)));
+  };
   const startFrom = (codes) => {
     models.forEach((model, place) => {
       model.code = Float32Array.from(codes[place]);
       model.start = Float32Array.from(codes[place]);
     });
+    markStart();
     showAll();
   };
   const reset = () => {
@@ -299,39 +289,34 @@
     startFrom([row, ...followers.map((model) => model.middle)]);
     follow();
     models.forEach((model) => (model.start = Float32Array.from(model.code)));
+    markStart();
   };
   const encodes = models.every((model) => model.encode !== null);
-  const encodePicture = async (file) => {
+  const encodeFile = async (file) => {
     if (!encodes) {
       say("The mean of this posterior has no closed form: unbraid encode computes it.");
       return;
     }
     stop();
-    let picture;
+    let input;
     try {
-      picture = await createImageBitmap(file);
-    } catch {
-      say(`${file.name}: not a picture that this browser can read.`);
+      input = await view.read(file);
+    } catch (error) {
+      say(`${file.name}: ${error.message}`);
       return;
     }
-    // Photographs of many megapixels are reduced by the browser first.
-    const scale = Math.min(1, 2048 / Math.max(picture.width, picture.height));
-    const size = [picture.width, picture.height].map((side) => Math.max(1, Math.round(side * scale)));
-    const context = element("canvas", { width: size[0], height: size[1] }).getContext("2d");
-    context.drawImage(picture, 0, 0, ...size);
-    const image = unbraidEngine.resized(context.getImageData(0, 0, ...size), data.shape);
-    startFrom(models.map((model) => model.encode(image)));
+    startFrom(models.map((model, place) => model.encode(view.input(place, input))));
     say(`${file.name}, encoded and decoded.`);
   };
   const chooser = element("input", {
-    type: "file", accept: "image/*", hidden: "",
+    type: "file", accept: view.accept, hidden: "",
     change: () => {
-      if (chooser.files.length > 0) encodePicture(chooser.files[0]);
+      if (chooser.files.length > 0) encodeFile(chooser.files[0]);
       chooser.value = "";
     },
   });
-  const images = data.images.map(({ source, label }, place) =>
-    button(element("img", { src: source, alt: label, width: columns, height: rows }), () => {
+  const examples = view.starts.map((content, place) =>
+    button(content, () => {
       stop();
       startFrom(models.map((model) => model.starts[place]));
     }));
@@ -346,7 +331,7 @@
     root.classList.remove("live-over");
     if (!holdsFile(event)) return;
     event.preventDefault();
-    encodePicture(event.dataTransfer.files[0]);
+    encodeFile(event.dataTransfer.files[0]);
   });
 
   // --- What to take along ----------------------------------------------------------------------------------------------------
@@ -375,12 +360,6 @@
       say("Copy the code below.");
     }
   };
-  const savePicture = () => {
-    const [gap, width] = [2, canvases.length * (columns + 2) - 2];
-    const sheet = element("canvas", { width, height: rows });
-    canvases.forEach((canvas, place) => sheet.getContext("2d").drawImage(canvas, place * (columns + gap), 0));
-    sheet.toBlob((blob) => save(blob, `${data.run}.png`));
-  };
 
   // --- The panel -------------------------------------------------------------------------------------------------------------
   const rowsOfUnits = main.units.map(unitRow);
@@ -393,28 +372,29 @@
       element("summary", {}, words), element("div", { class: "live-units" }, ...passive)));
   }
   const stage = element("div", { class: "live-stage" },
-    element("div", { class: "live-pictures" }, ...canvases.map((canvas, place) =>
-      element("figure", {}, canvas, followers.length > 0 ? element("figcaption", {}, `${models[place].number}: ${models[place].name}`) : ""))),
-    speed);
+    element("div", { class: "live-pictures" }, ...view.parts.map((part, place) =>
+      element("figure", {}, part, followers.length > 0 ? element("figcaption", {}, `${models[place].number}: ${models[place].name}`) : ""))),
+    ...view.more, speed);
   const starts = element("div", { class: "live-starts" },
     element("h3", {}, "Start from"),
-    element("div", { class: "live-images" }, ...images),
+    element("div", { class: data.columns ? "live-buttons" : "live-images" }, ...examples),
     element("div", { class: "live-buttons" },
       button("Middle of the prior", () => {
         stop();
         startFrom(models.map((model) => model.middle));
       }),
       button("Random sample", sample),
-      ...(encodes ? [button("Your picture\u2026", () => chooser.click()), chooser] : []),
+      ...(encodes ? [button(view.choose, () => chooser.click()), chooser] : []),
       button("Reset", reset)),
-    encodes ? element("p", { class: "faint" }, "Or drop a picture onto the page.") : "");
+    encodes ? element("p", { class: "faint" }, view.drop) : "");
   const keep = element("div", { class: "live-keep" },
     element("div", { class: "live-buttons" },
-      button("Save PNG", savePicture),
+      button(view.saveWords, () => view.save(save)),
       button("Copy code as JSON", copy),
       button("Save names (units.toml)", () => save(new Blob([namesFile()], { type: "text/plain" }), "units.toml"))),
     written, commandLine, status);
   root.classList.toggle("live-several", followers.length > 0);
+  root.classList.toggle("live-table", Boolean(data.columns));
   root.append(element("div", { class: "live-side" }, stage, starts, keep), element("div", { class: "live-main" }, sliders,
     ...(continuous.length > 1 ? [element("h3", {}, "Two units at once"), padOf()] : []),
     element("p", { class: "faint" },
@@ -424,14 +404,14 @@
     const action = { r: reset, s: sample }[event.key.toLowerCase()];
     if (action) action();
   });
-  if (images.length > 0) startFrom(models.map((model) => model.starts[0]));
-  else showAll();
+  if (examples.length > 0) startFrom(models.map((model) => model.starts[0]));
+  else startFrom(models.map((model) => model.middle));
 
   // For the console and for tests: the models, and how fast they are.
   window.unbraid = {
     models,
     names: namesFile,
-    // Pictures a second, drawn one after the other.
+    // Pictures or rows a second, drawn one after the other.
     measure: (pictures) => {
       const began = performance.now();
       for (let i = 0; i < pictures; i += 1) draw();

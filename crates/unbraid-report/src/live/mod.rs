@@ -1,8 +1,9 @@
-//! The part of a page that moves: models with their weights, and the script that decodes and encodes images in the browser.
+//! The part of a page that moves: models with their weights, and the script that decodes and encodes images, or rows of a
+//! table, in the browser.
 //!
 //! * [`layers`] is a network as the engine computes it, [`weights`] its numbers as bytes.
 //! * [`units`] says what each latent unit does, [`matches`] which units of several models are the same.
-//! * `assets/live/engine.js` computes, `panel.js` draws the controls.
+//! * `assets/live/engine.js` computes, `pictures.js` and `features.js` draw what was decoded, `panel.js` the controls.
 
 mod layers;
 mod matches;
@@ -15,6 +16,7 @@ use crate::labels::listed;
 use crate::numbers::thousands;
 use crate::picture::canvas::Canvas;
 use crate::run_report::encoded_run::EncodedRun;
+use crate::run_report::feature_figures::columns_by_change;
 use layers::PlainNetwork;
 use ndarray::{ArrayRef, Axis, Ix2};
 use serde_json::{Value, json};
@@ -24,11 +26,16 @@ use weights::Precision;
 
 /// Its style sheet and its script, which the page's security policy allows by their hashes.
 pub(crate) const STYLE: &str = concat!("\n", include_str!("../../assets/live/live.css"));
-pub(crate) const SCRIPT: &str =
-    concat!("\n", include_str!("../../assets/live/engine.js"), include_str!("../../assets/live/panel.js"));
+pub(crate) const SCRIPT: &str = concat!(
+    "\n",
+    include_str!("../../assets/live/engine.js"),
+    include_str!("../../assets/live/pictures.js"),
+    include_str!("../../assets/live/features.js"),
+    include_str!("../../assets/live/panel.js")
+);
 
-/// Images of the data to start from.
-const IMAGES: usize = 12;
+/// Images or rows of the data to start from.
+const STARTS: usize = 12;
 /// Samples of the prior to start from: the page does not know how to draw from every prior.
 const SAMPLES: usize = 100;
 
@@ -38,7 +45,7 @@ const MEGABYTE: f64 = 1e6;
 /// A section of a page, and whether it moves.
 #[derive(Debug, Default)]
 pub(crate) struct LiveSection {
-    /// As HTML: the panel, or why there is none; empty for data without pictures, tables included.
+    /// As HTML: the panel, or why there is none; empty for data that are neither pictures nor a table.
     pub(crate) html: String,
     /// Whether it has a panel.
     pub(crate) moves: bool,
@@ -69,10 +76,9 @@ pub(crate) struct LiveRun<'a> {
 pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
     let Some(first) = runs.first() else { return Ok(LiveSection::default()) };
     let shape = first.encoded.run().image_shape();
-    if first.encoded.run().features().is_some() {
-        return Ok(LiveSection::default());
-    }
-    if !matches!(shape.channels, 1 | 3) || shape.height * shape.width == 1 || shape.values() == 2 {
+    let features = first.encoded.run().features();
+    let pictures = matches!(shape.channels, 1 | 3) && shape.height * shape.width > 1 && shape.values() != 2;
+    if features.is_none() && !pictures {
         return Ok(LiveSection::default());
     }
     let mut models = Vec::new();
@@ -103,20 +109,34 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
         )));
     }
     let (tables, bytes): (Vec<Value>, Vec<Vec<u8>>) = models.into_iter().unzip();
-    let data = json!({
-        "run": first.name,
-        "shape": [shape.height, shape.width, shape.channels],
-        "images": images(first.encoded)?,
-        "models": tables,
-    });
+    let mut data = json!({ "run": first.name, "models": tables });
+    match features {
+        Some(features) => {
+            data["columns"] = json!({
+                "names": features.names().collect::<Vec<_>>(),
+                "order": columns_by_change(first.encoded, features)?,
+            });
+            data["rows"] = rows_to_start_from(first.encoded);
+        }
+        None => {
+            data["shape"] = json!([shape.height, shape.width, shape.channels]);
+            data["images"] = images(first.encoded)?.into();
+        }
+    }
     let several = if runs.len() > 1 {
         " The first model has the sliders. A unit of another model follows one of the first if their posterior means \
          correlate (r of 0.5 or more, or of −0.5 or less); categorical units move in the first model only."
     } else {
         ""
     };
+    let decoded = if features.is_some() {
+        "computes the columns of a row, in standard deviations from their means. A line marks where each column started; those \
+         that units change most come first."
+    } else {
+        "draws what it stands for."
+    };
     let mut html = format!(
-        "<p>Move a latent unit (dimension), and the decoder draws what it stands for. Units are sorted by KL divergence in nats; \
+        "<p>Move a latent unit (dimension), and the decoder {decoded} Units are sorted by KL divergence in nats; \
          beside it is the factor that explains most of the unit.{several} Click on the name of a unit to give it one.</p>\n\
          <p class=\"faint\">The page computes by itself: {} weights as {} ({megabytes:.1} MB) are part of it.</p>\n\
          <noscript><p>This part of the page needs JavaScript.</p></noscript>\n\
@@ -157,9 +177,13 @@ fn model(live: &LiveRun<'_>, first: &LiveRun<'_>, network: &PlainNetwork, precis
         "encoder": network.encoder.as_deref().map(tables),
         "decoder": tables(&network.decoder),
         "middle": rows(&run.middle())[0],
-        "starts": rows(&encoded.codes(IMAGES)),
+        "starts": rows(&encoded.codes(STARTS)),
         "samples": rows(&run.draw_latents(SAMPLES, 0)),
     });
+    if let Some(features) = run.features() {
+        let columns = features.columns().iter();
+        model["features"] = columns.map(|column| json!([column.mean, column.deviation])).collect();
+    }
     if live.number == first.number {
         model["units"] = units::describe(encoded).into();
     } else {
@@ -174,9 +198,18 @@ fn rows(latents: &ArrayRef<f32, Ix2>) -> Vec<Vec<f64>> {
     latents.rows().into_iter().map(|row| row.iter().map(short).collect()).collect()
 }
 
+/// The rows to start from: what they are called, as in messages, and what `--index` calls them.
+fn rows_to_start_from(encoded: &EncodedRun<'_>) -> Value {
+    let described = encoded.indices(STARTS).iter().map(|&index| {
+        let label = encoded.data().image_name(index);
+        json!({ "label": label.map_or_else(|| format!("row {}", index + 1), str::to_owned), "index": index })
+    });
+    described.collect()
+}
+
 /// The images to start from, as they are.
 fn images(encoded: &EncodedRun<'_>) -> Result<Vec<Value>> {
-    let images = encoded.images(IMAGES)?;
+    let images = encoded.images(STARTS)?;
     let (_, height, width, channels) = images.dim();
     let shape = ImageShape::new(height, width, channels);
     let picture = |(place, image): (usize, ndarray::ArrayView3<'_, f32>)| -> Result<Value> {

@@ -73,6 +73,11 @@ impl<'a> EncodedRun<'a> {
         })
     }
 
+    /// Where the first images are in the data.
+    pub(crate) fn indices(&self, count: usize) -> &[usize] {
+        &self.indices[..count.min(self.indices.len())]
+    }
+
     /// The first images, `[count, height, width, channels]`.
     ///
     /// # Errors
@@ -104,7 +109,7 @@ impl<'a> EncodedRun<'a> {
     /// # Errors
     /// If one cannot be read.
     pub(crate) fn rows(&self, count: usize) -> Result<Array2<f64>> {
-        let indices = &self.indices[..count.min(self.indices.len())];
+        let indices = self.indices(count);
         let mut rows = Array2::zeros((indices.len(), self.data.shape().values()));
         for (&index, mut row) in indices.iter().zip(rows.rows_mut()) {
             let values = row.as_slice_mut().expect("rows of a new matrix are contiguous");
@@ -120,7 +125,7 @@ impl<'a> EncodedRun<'a> {
     /// If one cannot be read.
     pub(crate) fn mean_image(&self, count: usize) -> Result<(Array4<f32>, usize)> {
         let ImageShape { height, width, channels } = self.data.shape();
-        let indices = &self.indices[..count.min(self.indices.len())];
+        let indices = self.indices(count);
         let mut sums = vec![0.0_f64; self.data.shape().values()];
         let mut pixels = vec![0.0; sums.len()];
         for &index in indices {

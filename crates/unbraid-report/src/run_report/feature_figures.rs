@@ -88,8 +88,7 @@ fn most_changing(rows: &ArrayRef<f32, Ix2>, most: usize) -> Vec<usize> {
         let (low, high) = lines::extent(rows.column(column).iter().map(|&value| f64::from(value)));
         high - low
     };
-    let mut order: Vec<usize> = (0..rows.ncols()).collect();
-    order.sort_by(|&a, &b| spread(b).total_cmp(&spread(a)));
+    let mut order = ordered_by(rows.ncols(), spread);
     order.truncate(most);
     order
 }
@@ -136,16 +135,10 @@ pub(crate) fn traversals(encoded: &EncodedRun<'_>, features: &Features) -> Resul
     })
 }
 
-/// How much each feature changes with each continuous unit, as a matrix.
-///
-/// # Errors
-/// Never for a run that could be opened.
-pub(crate) fn changes(encoded: &EncodedRun<'_>, features: &Features) -> Result<Option<Figure>> {
+/// How far each feature moves with each of these units, in its standard deviations, while the unit goes from one standard
+/// deviation below the middle of its prior to one above: `[features, units]`.
+fn change_of_features(encoded: &EncodedRun<'_>, features: &Features, units: &[usize]) -> Result<Array2<f64>> {
     let run = encoded.run();
-    let units: Vec<usize> = encoded.continuous_by_divergence().take(MOST_UNITS).collect();
-    if units.is_empty() {
-        return Ok(None);
-    }
     let start = run.middle();
     let mut change = Array2::zeros((features.len(), units.len()));
     for (place, &unit) in units.iter().enumerate() {
@@ -158,9 +151,38 @@ pub(crate) fn changes(encoded: &EncodedRun<'_>, features: &Features) -> Result<O
             change[[column, place]] = f64::from(rows[[1, column]] - rows[[0, column]]);
         }
     }
+    Ok(change)
+}
+
+/// The features by the largest of their changes.
+fn by_largest_change(change: &ArrayRef<f64, Ix2>) -> Vec<usize> {
     let largest =
         |column: usize| change.row(column).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-    let order = first_by(features.len(), largest);
+    ordered_by(change.nrows(), largest)
+}
+
+/// All columns, those first that the units change most.
+///
+/// # Errors
+/// Never for a run that could be opened.
+pub(crate) fn columns_by_change(encoded: &EncodedRun<'_>, features: &Features) -> Result<Vec<usize>> {
+    let units: Vec<usize> = encoded.continuous_by_divergence().take(MOST_UNITS).collect();
+    Ok(by_largest_change(&change_of_features(encoded, features, &units)?))
+}
+
+/// How much each feature changes with each continuous unit, as a matrix.
+///
+/// # Errors
+/// Never for a run that could be opened.
+pub(crate) fn changes(encoded: &EncodedRun<'_>, features: &Features) -> Result<Option<Figure>> {
+    let run = encoded.run();
+    let units: Vec<usize> = encoded.continuous_by_divergence().take(MOST_UNITS).collect();
+    if units.is_empty() {
+        return Ok(None);
+    }
+    let change = change_of_features(encoded, features, &units)?;
+    let mut order = by_largest_change(&change);
+    order.truncate(MOST_FEATURES);
     let names: Vec<&str> = features.names().collect();
     let rows: Vec<String> = order.iter().map(|&column| names[column].to_owned()).collect();
     let columns: Vec<String> = units.iter().map(|&unit| run.unit_label(Unit::Continuous(unit))).collect();
@@ -179,11 +201,10 @@ pub(crate) fn changes(encoded: &EncodedRun<'_>, features: &Features) -> Result<O
     }))
 }
 
-/// The places with the largest values first, at most [`MOST_FEATURES`].
-fn first_by(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
+/// The places with the largest values first; equal ones stay in order.
+fn ordered_by(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| value(b).total_cmp(&value(a)));
-    order.truncate(MOST_FEATURES);
     order
 }
 
@@ -204,7 +225,8 @@ pub(crate) fn reconstructions(encoded: &EncodedRun<'_>, features: &Features) -> 
         .collect();
     // A constant column has no variance to keep.
     let mut order =
-        first_by(features.len(), |column| if kept[column].is_nan() { f64::MIN } else { kept[column] });
+        ordered_by(features.len(), |column| if kept[column].is_nan() { f64::MIN } else { kept[column] });
+    order.truncate(MOST_FEATURES);
     order.retain(|&column| !kept[column].is_nan());
     let names: Vec<&str> = features.names().collect();
     let rows: Vec<String> = order.iter().map(|&column| names[column].to_owned()).collect();
@@ -270,6 +292,9 @@ mod tests {
     fn the_columns_that_change_most_come_first() {
         let rows = array![[0.0, 5.0, -1.0, 2.0], [0.1, 5.0, 1.0, 2.5]];
         assert_eq!(most_changing(&rows, 3), [2, 3, 0]);
+        // By the largest change of any unit, whichever way it goes.
+        let change = array![[0.1, 0.2], [-3.0, 0.0], [0.0, 2.0], [0.2, 0.0]];
+        assert_eq!(by_largest_change(&change), [1, 2, 0, 3]);
     }
 
     /// By hand: the variance of 1, 2, 3 is 2/3 and the squared error of 1, 2, 4 is 1/3: 1 - (1/3) / (2/3).

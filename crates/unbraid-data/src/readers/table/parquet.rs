@@ -5,10 +5,12 @@ use super::{Choice, Content};
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
 use crate::memory;
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -50,6 +52,8 @@ fn read_columns(path: &Path, choice: &Choice) -> Result<Content> {
         let subject = format!("table of {}", memory::Bytes(length));
         return Err(DataError::TooLarge { path: path.to_owned(), subject, needed, limit });
     }
+    let chosen: Vec<&str> = places.iter().map(|&place| names[place].as_str()).collect();
+    check_compression(path, &reader, &chosen)?;
     let wanted = places.iter().map(|&place| simple[place].clone()).collect();
     let projection = Type::group_type_builder(metadata.schema().name()).with_fields(wanted).build();
     let rows = reader.get_row_iter(Some(projection.map_err(damaged)?)).map_err(damaged)?;
@@ -71,6 +75,23 @@ fn read_columns(path: &Path, choice: &Choice) -> Result<Content> {
         })?;
     }
     Ok(Content { cells, factors: None })
+}
+
+/// Refuses the codecs that this reader does not have: other decoders than Snappy's are not worth their dependencies.
+fn check_compression(path: &Path, reader: &SerializedFileReader<File>, chosen: &[&str]) -> Result<()> {
+    for column in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+        let name = column.column_path().string();
+        let compression = column.compression();
+        if chosen.contains(&name.as_str())
+            && !matches!(compression, Compression::UNCOMPRESSED | Compression::SNAPPY)
+        {
+            // Some of them have a level, of no interest here.
+            let codec = format!("{compression:?}");
+            let found = format!("{} compression", codec.split('(').next().unwrap_or_default());
+            return Err(DataError::content(path, format!("column `{name}`"), found, "none, or Snappy"));
+        }
+    }
+    Ok(())
 }
 
 /// Dates and other types that are neither numbers nor text count as text that is not a number.
