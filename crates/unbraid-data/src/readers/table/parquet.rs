@@ -7,6 +7,7 @@ use crate::files::open_regular;
 use crate::memory;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
@@ -79,7 +80,7 @@ fn read_columns(path: &Path, choice: &Choice) -> Result<Content> {
 
 /// Refuses the codecs that this reader does not have: other decoders than Snappy's are not worth their dependencies.
 fn check_compression(path: &Path, reader: &SerializedFileReader<File>, chosen: &[&str]) -> Result<()> {
-    for column in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+    for column in reader.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
         let name = column.column_path().string();
         let compression = column.compression();
         if chosen.contains(&name.as_str())
