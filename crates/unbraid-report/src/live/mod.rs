@@ -138,12 +138,13 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
     let mut html = format!(
         "<p>Move a latent unit (dimension), and the decoder {decoded} Units are sorted by KL divergence in nats; \
          beside it is the factor that explains most of the unit.{several} Click on the name of a unit to give it one.</p>\n\
-         <p class=\"faint\">The page computes by itself: {} weights as {} ({megabytes:.1} MB) are part of it.</p>\n\
+         <p class=\"faint\">The page computes by itself: {} weights as {} ({}) are part of it.</p>\n\
          <noscript><p>This part of the page needs JavaScript.</p></noscript>\n\
          <style>{STYLE}</style>\n<div id=\"live\" class=\"live\"></div>\n\
          <script type=\"application/json\" id=\"live-data\">{}</script>\n",
         thousands(parameters),
         listed(&precisions),
+        size(megabytes),
         in_script(&data)
     );
     for (place, bytes) in bytes.iter().enumerate() {
@@ -155,6 +156,11 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
     }
     let _ = writeln!(html, "<script>{SCRIPT}</script>");
     Ok(LiveSection { html, moves: true })
+}
+
+/// A size for people; the weights of a table's model may be few.
+fn size(megabytes: f64) -> String {
+    if megabytes < 0.1 { format!("{:.0} kB", 1e3 * megabytes) } else { format!("{megabytes:.1} MB") }
 }
 
 /// JSON that cannot end the element around it.
@@ -227,6 +233,11 @@ mod tests {
     use super::*;
     use crate::testing::tiny_run;
     use unbraid::data::progress::Silent;
+
+    #[test]
+    fn small_sizes_are_not_rounded_to_nothing() {
+        assert_eq!([0.009_2, 0.1, 1.46].map(size), ["9 kB", "0.1 MB", "1.5 MB"]);
+    }
 
     #[test]
     fn a_model_is_part_of_its_page_up_to_a_limit() {
