@@ -211,8 +211,10 @@ fn information_by_chance(encoded: &EncodedRun<'_>, factor: usize, points: usize)
     let continuous =
         (0..encoded.layout().continuous()).map(|unit| binned(&encoded.means(unit)[..values.len()]));
     let categories = &encoded.posteriors().categories;
-    let classes =
-        categories.columns().into_iter().map(|column| column.iter().take(values.len()).copied().collect());
+    let classes = categories
+        .columns()
+        .into_iter()
+        .map(|column| column.iter().take(values.len()).copied().collect::<Vec<i64>>());
     continuous.chain(classes).map(|unit: Vec<i64>| class_information(&unit, &values)).fold(0.0, f64::max)
 }
 
