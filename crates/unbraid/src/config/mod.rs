@@ -22,7 +22,7 @@ mod weight;
 pub use discriminator::{
     AdversarialKlConfig, ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss,
 };
-pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES};
+pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES, MOST_RESAMPLES};
 pub use layers::Layers;
 pub use model::{
     Activation, ArchitectureConfig, Initializer, LatentsConfig, Learned, LikelihoodConfig, ModelConfig,
