@@ -10,7 +10,7 @@ use ndarray::{Array2, Axis};
 use numpy::{PyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use unbraid::config::FEWEST_RESAMPLES;
+use unbraid::config::{FEWEST_RESAMPLES, MOST_RESAMPLES};
 use unbraid::evaluate::score;
 use unbraid::metrics::{
     Codes, Description, Direction, FactorKind, MetricsError, Options, Registry, Report, registry,
@@ -124,6 +124,9 @@ pub(crate) fn evaluate<'py>(
     let names = metrics.unwrap_or_default();
     for name in names.iter().filter(|name| *name != registry::DEFAULT) {
         configured.find(name).map_err(Raise::raise)?;
+    }
+    if bootstrap > MOST_RESAMPLES {
+        return Err(wrong_value("bootstrap", bootstrap, format!("at most {MOST_RESAMPLES}")));
     }
     if (1..FEWEST_RESAMPLES).contains(&bootstrap) {
         return Err(wrong_value("bootstrap", bootstrap, format!("0, or {FEWEST_RESAMPLES} or more")));

@@ -8,7 +8,7 @@ use crate::terminal::{QuietScores, Terminal};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use unbraid::config::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES};
+use unbraid::config::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES, MOST_RESAMPLES};
 use unbraid::evaluate::{
     Earlier, Representation, Settings, Source, check_outputs, codes_file, evaluate_and_write, score,
 };
@@ -150,6 +150,10 @@ fn asked_for(configured: &EvaluationConfig, args: &EvaluateArgs) -> Outcome<Eval
     }
     if let Some(resamples) = args.bootstrap {
         config.bootstrap = resamples;
+    }
+    if config.bootstrap > MOST_RESAMPLES {
+        let found = config.bootstrap;
+        return Err(usage(format!("--bootstrap: found {found}, expected at most {MOST_RESAMPLES}")));
     }
     if (1..FEWEST_RESAMPLES).contains(&config.bootstrap) {
         let (found, least) = (config.bootstrap, FEWEST_RESAMPLES);

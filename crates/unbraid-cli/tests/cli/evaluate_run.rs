@@ -256,6 +256,10 @@ fn wrong_requests_are_refused_and_change_nothing() {
         refused(&["run", "--samples", samples], &message);
     }
     refused(
+        &["run", "--bootstrap", "18446744073709551615"],
+        "error: --bootstrap: found 18446744073709551615, expected at most 100000",
+    );
+    refused(
         &["run", "--step", "1"],
         "error: run/checkpoints/step-0000001.safetensors: no such checkpoint; the run kept only the last one",
     );

@@ -223,3 +223,19 @@ fn an_empty_cell_is_missing_and_folders_go_with_attributes() {
         )
     );
 }
+
+/// 41 bytes: a screen of 32 x 16 pixels with four colours, and a frame of 9000 x 9000 whose data ends at once.
+#[test]
+fn a_small_gif_with_a_large_frame_is_refused() {
+    let mut gif = b"GIF89a\x20\x00\x10\x00\x81\x00\x00".to_vec();
+    gif.extend([0; 12]);
+    gif.extend(b",\x00\x00\x00\x00");
+    gif.extend([9000_u16; 2].iter().flat_map(|side| side.to_le_bytes()));
+    gif.extend(b"\x00\x02\x02\x44\x01\x00;");
+    assert_eq!(gif.len(), 41);
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("a.gif"), gif).unwrap();
+    // 9000 * 9000 * 4 bytes are 309 MiB.
+    let error = open_path("folder", directory.path()).unwrap_err();
+    assert!(chain(&error).ends_with("Memory limit exceeded"), "{}", chain(&error));
+}

@@ -376,6 +376,10 @@ mod tests {
                 "training.batch_size=9223372036854775807",
                 "training.batch_size: found 9223372036854775807, expected at most 16777216",
             ),
+            (
+                "evaluation.bootstrap=9223372036854775807",
+                "evaluation.bootstrap: found 9223372036854775807, expected at most 100000",
+            ),
             ("training.steps=0", "training.steps: found 0, expected at least 1"),
             ("training.epochs=0", "training.epochs: found 0, expected at least 1"),
             ("training.log_every=0", "training.log_every: found 0, expected at least 1"),

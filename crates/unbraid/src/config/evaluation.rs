@@ -78,6 +78,9 @@ fn is_zero(count: &usize) -> bool {
 /// The fewest resamples whose 2.5 % quantile means anything.
 pub const FEWEST_RESAMPLES: usize = 20;
 
+/// More of them than this tell nothing new, and would never end.
+pub const MOST_RESAMPLES: usize = 100_000;
+
 /// The keys that are not names of metrics.
 const KEYS: [&str; 7] =
     ["metrics", "split", "chance", "bootstrap", "after_training", "report", "model_limit"];
@@ -174,6 +177,10 @@ impl EvaluationConfig {
                 self.model_limit,
                 "a number of megabytes, 0 or more",
             ));
+        }
+        if self.bootstrap > MOST_RESAMPLES {
+            let expected = format!("at most {MOST_RESAMPLES}");
+            return Err(Error::value("evaluation.bootstrap", self.bootstrap, expected));
         }
         if (1..FEWEST_RESAMPLES).contains(&self.bootstrap) {
             let expected = format!("0, or {FEWEST_RESAMPLES} or more");

@@ -23,7 +23,7 @@ mod weight;
 pub use discriminator::{
     AdversarialKlConfig, ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss,
 };
-pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES};
+pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES, MOST_RESAMPLES};
 pub use init::InitConfig;
 pub use layers::Layers;
 pub use model::{

@@ -7,7 +7,7 @@ use crate::files::read_limited;
 use crate::memory;
 use image::imageops::FilterType;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 use std::path::Path;
 
@@ -53,8 +53,9 @@ fn with_picture<T>(path: &Path, act: impl FnOnce(DynamicImage) -> Result<T>) -> 
     if format == ImageFormat::Jpeg && !jpeg::is_complete(&bytes) {
         return Err(refuse("a truncated JPEG"));
     }
-    let mut decoder =
-        ImageReader::with_format(Cursor::new(&bytes), format).into_decoder().map_err(damaged)?;
+    let mut reader = ImageReader::with_format(Cursor::new(&bytes), format);
+    reader.limits(limits());
+    let mut decoder = reader.into_decoder().map_err(damaged)?;
     let needed = decoder.total_bytes();
     if needed > LARGEST && !memory::is_lifted() {
         let (width, height) = decoder.dimensions();
@@ -66,6 +67,16 @@ fn with_picture<T>(path: &Path, act: impl FnOnce(DynamicImage) -> Result<T>) -> 
     let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     picture.apply_orientation(orientation);
     act(picture)
+}
+
+/// What a decoder may allocate beside the picture: a GIF of 32 x 16 pixels may have a frame of 11500 x 11500 in 41 bytes.
+fn limits() -> Limits {
+    if memory::is_lifted() {
+        return Limits::no_limits();
+    }
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(LARGEST);
+    limits
 }
 
 /// How a photograph is to be turned. Unreadable metadata is no reason to refuse the picture.
