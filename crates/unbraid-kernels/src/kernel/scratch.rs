@@ -1,7 +1,7 @@
 //! Scratch memory: one buffer per thread that is kept between calls, so that a training step does not allocate it again.
 
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A cache line. A buffer of lines is aligned for the loads of every instruction set.
 #[derive(Clone, Copy)]
@@ -59,16 +59,52 @@ pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T)
     result
 }
 
-/// Calls `work` with a buffer of at least `length` floats, which have arbitrary values.
-///
-/// Unlike the buffer of [`with_scratch`], it may be shared with the tasks of other threads, and is as large as a batch.
+/// A buffer that is kept for later when it is dropped, so that large ones are neither cleared nor mapped again in every
+/// step. Unlike the buffer of [`with_scratch`], it may be shared with the tasks of other threads.
+pub(crate) struct PooledBuffer {
+    buffer: AlignedBuffer,
+    length: usize,
+}
+
+/// As many buffers as were ever in use at the same time.
+static POOL: Mutex<Vec<AlignedBuffer>> = Mutex::new(Vec::new());
+
+fn pool() -> MutexGuard<'static, Vec<AlignedBuffer>> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PooledBuffer {
+    /// `length` floats with arbitrary values.
+    pub(crate) fn new(length: usize) -> Self {
+        // The smallest that is large enough, so that a small request does not hold a large buffer; else the last one grows.
+        let mut buffers = pool();
+        let floats = |buffer: &AlignedBuffer| buffer.as_slice().len();
+        let fitting = (0..buffers.len())
+            .filter(|place| floats(&buffers[*place]) >= length)
+            .min_by_key(|place| floats(&buffers[*place]));
+        let mut buffer =
+            fitting.map(|place| buffers.swap_remove(place)).or_else(|| buffers.pop()).unwrap_or_default();
+        drop(buffers);
+        buffer.grow(length);
+        Self { buffer, length }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[f32] {
+        &self.buffer.as_slice()[..self.length]
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [f32] {
+        &mut self.buffer.as_mut_slice()[..self.length]
+    }
+}
+
+impl Drop for PooledBuffer {
+    fn drop(&mut self) {
+        pool().push(std::mem::take(&mut self.buffer));
+    }
+}
+
+/// Calls `work` with `length` floats of a [`PooledBuffer`], which have arbitrary values.
 pub(crate) fn with_batch_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
-    /// One buffer for each call that is under way; calls of different threads may overlap.
-    static BUFFERS: Mutex<Vec<AlignedBuffer>> = Mutex::new(Vec::new());
-    let buffers = || BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut buffer = buffers().pop().unwrap_or_default();
-    buffer.grow(length);
-    let result = work(&mut buffer.as_mut_slice()[..length]);
-    buffers().push(buffer);
-    result
+    work(PooledBuffer::new(length).as_mut_slice())
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::geometry::Layer;
 use crate::kernel::Direction;
-use crate::kernel::scratch::AlignedBuffer;
+use crate::kernel::scratch::PooledBuffer;
 use crate::kernel::winograd::grid::PHASES;
 use crate::kernel::winograd::points::{FromTaps, POSITIONS, SPAN, TAPS, ToTaps, on_both_axes};
 use crate::simd::{Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
@@ -21,7 +21,7 @@ const fn tap(phase: usize, a: usize, b: usize) -> usize {
 
 /// Transformed weights in the order in which products read them: `[positions][panels][depth][panel width]`.
 pub(super) struct TransformedWeights {
-    values: AlignedBuffer,
+    values: PooledBuffer,
     depth: usize,
     columns: usize,
 }
@@ -70,7 +70,8 @@ impl Kernel for TransformWeights<'_> {
             fine.is_multiple_of(S::LANES) && coarse.is_multiple_of(S::LANES),
             "channels are whole vectors"
         );
-        let mut values = AlignedBuffer::zeros(POSITIONS * depth * columns);
+        // Every float of it is written: each pair of a source and a target channel, at each position.
+        let mut values = PooledBuffer::new(POSITIONS * depth * columns);
         let target = SharedTarget(values.as_mut_slice().as_mut_ptr());
         let rows = depth / if self.direction == Direction::Contract { PHASES } else { 1 };
         // Small layers are one task.
