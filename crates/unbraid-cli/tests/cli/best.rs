@@ -165,8 +165,8 @@ fn a_study_without_factors_is_ranked_by_udr_and_says_why() {
     assert_eq!(json["criterion"], "udr");
     assert_eq!(
         json["reason"],
-        "by UDR, since there are no factors to score: how much of its units a run shares with runs of other seeds and the same \
-         settings (Duan et al. 2020); higher is better"
+        "by UDR (unsupervised disentanglement ranking, Duan et al. 2020), which needs no factors: how much of its units a run \
+         shares with runs of the same settings and other seeds; higher is better"
     );
     let values: Vec<f64> =
         json["runs"].as_array().unwrap().iter().map(|run| run["value"].as_f64().unwrap()).collect();

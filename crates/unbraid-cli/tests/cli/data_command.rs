@@ -129,7 +129,7 @@ fn mistakes_get_one_clear_message() {
     bench.refuse(
         &["dta"],
         "error: unrecognized subcommand 'dta'\n\n  tip: a similar subcommand exists: 'data'\n\n\
-         Usage: unbraid [OPTIONS] <COMMAND>\n\nFor more information, try '--help'.",
+         Usage: unbraid [OPTIONS] [COMMAND]\n\nFor more information, try '--help'.",
     );
     let info = |data: &str, message: &str| bench.refuse(&["data", "info", data], message);
     info("shapse", "error: unknown data set `shapse`\nhint: did you mean `shapes`?");

@@ -87,5 +87,5 @@ fn every_command_opens_the_study() {
     let table = fs::read_to_string(bench.path("table.csv")).unwrap();
     assert_eq!(table.lines().count(), 3, "{table}");
     bench.succeed(&["study", "report", "study"], &[]);
-    bench.succeed(&["study", "run", "study", "--quiet"], &[]);
+    bench.succeed(&["study", "run", "study"], &[]);
 }

@@ -70,7 +70,7 @@ fn a_directory_for_a_hub_has_everything() {
     }
     let scores: Value =
         serde_json::from_str(&fs::read_to_string(bench.path("hub/scores.json")).unwrap()).unwrap();
-    let mig = &scores["mig"];
+    let mig = &scores["scores"]["mig"]["value"];
     assert!(header.contains(&format!("      value: {mig}\n      name: \"MIG\"")), "{header}");
     assert!(body.contains("| MIG |") && body.contains("| data | shapes |"));
     for part in body.split("](").skip(1) {

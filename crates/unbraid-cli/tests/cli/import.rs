@@ -57,7 +57,7 @@ fn every_command_works_on_an_imported_run() {
     let weights = fixture("torch_mlp.pt");
     let weights = weights.to_str().unwrap();
     bench.succeed(
-        &["import", weights, "--mapping", "mapping.toml", "-o", "run"],
+        &["import", weights, "--mapping", "mapping.toml", "--set", "training.batch_size=16", "-o", "run"],
         &["architecture mlp, images of 4 x 6 x 1, 3 continuous and 0 categorical units, "],
     );
     for command in [
@@ -170,14 +170,16 @@ fn array(archive: &mut Npz, name: &str) -> (Vec<f64>, Vec<usize>) {
 /// their factors.
 #[test]
 fn the_published_beta_tcvae_gives_its_golden_codes() {
-    let (Some(model), Some(golden)) =
-        (shared("data/pretrained/disentangling-vae-btcvae-dsprites"), shared("golden/btcvae.npz"))
-    else {
+    let (Some(model), Some(golden), Some(images)) = (
+        shared("data/pretrained/disentangling-vae-btcvae-dsprites"),
+        shared("golden/btcvae.npz"),
+        shared("data/dsprites/dsprites_reconstructed.npz"),
+    ) else {
         return;
     };
     let bench = Bench::new();
     bench.succeed(
-        &["import", model.to_str().unwrap(), "-o", "run"],
+        &["import", model.to_str().unwrap(), "--data", images.to_str().unwrap(), "-o", "run"],
         &["architecture burgess, images of 64 x 64 x 1, 10 continuous and 0 categorical units"],
     );
     let run = Run::open(bench.path("run")).unwrap();

@@ -26,7 +26,7 @@ fn completions_name_every_command() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "export");
     bench.refuse(
         &["completions", "tcsh"],
-        "error: invalid value 'tcsh' for '<SHELL>'\n  [possible values: bash, zsh, fish]\n\nFor more information, try '--help'.",
+        "error: invalid value 'tcsh' for '<SHELL>'\n  [possible values: bash, zsh, fish]\n\n  tip: a similar value exists: 'zsh'\n\nFor more information, try '--help'.",
     );
 }
 

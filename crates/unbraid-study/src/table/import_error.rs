@@ -34,7 +34,7 @@ pub enum ImportError {
         most: usize,
     },
     /// Its rows do not fit into memory.
-    #[error("found rows that need more than {} in memory, expected at most that", Bytes(.0.limit))]
+    #[error("found rows that need more than {} in memory, expected fewer", Bytes(.0.limit))]
     TooLarge(memory::TooLarge),
     /// Two columns mean the same.
     #[error("line 1: found the columns `{first}` and `{second}`, expected only one of them")]

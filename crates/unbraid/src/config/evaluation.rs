@@ -130,14 +130,19 @@ impl EvaluationConfig {
             merge(&mut table, Layers::of_keys([(key, value)])?.into_table());
         }
         let result = Self::deserialize(table.clone()).map_err(|error| {
-            // A flattened table does not know which of its keys an error is about.
+            // A flattened table does not always know which of its keys an error is about.
             let alone = |key: &&&str| {
                 let value = table.get(**key).cloned();
                 let alone = value.map(|value| Table::from_iter([((**key).to_owned(), value)]));
                 alone.is_some_and(|alone| Self::deserialize(alone).is_err())
             };
-            let place = KEYS.iter().find(alone).map_or_else(String::new, |key| format!(".{key}"));
-            Error::ConfigShape { message: format!("evaluation{place}: {}", explain(&error)) }
+            let explained = explain(&error);
+            let message = match KEYS.iter().find(alone) {
+                Some(key) if explained.starts_with(&format!("{key}: ")) => format!("evaluation.{explained}"),
+                Some(key) => format!("evaluation.{key}: {explained}"),
+                None => format!("evaluation: {explained}"),
+            };
+            Error::ConfigShape { message }
         })?;
         result.check()?;
         Ok(result)

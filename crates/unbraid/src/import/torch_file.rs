@@ -40,11 +40,12 @@ impl TorchFile {
             if bytes.starts_with(ZIP_MAGIC) { read_archive(&bytes)? } else { read_old(&bytes)? };
         let tensors = tensors_of(&pickle, state_dict(&pickle, root)?)?;
         for (name, view) in &tensors {
-            let place = storages.get(&view.storage.key).map_or(0, Range::len);
+            // An empty storage is written as well; one that is missing is not the same.
+            let place = storages.get(&view.storage.key).map(Range::len);
             let needed = view.storage.length.checked_mul(view.storage.element.size());
-            if needed != Some(place) {
+            if place.is_none() || needed != place {
                 return Err(Refusal::new(
-                    format!("{place} bytes for the storage of `{}`", quoted(name)),
+                    format!("{} bytes for the storage of `{}`", place.unwrap_or(0), quoted(name)),
                     format!("{} numbers of {} bytes", view.storage.length, view.storage.element.size()),
                 ));
             }

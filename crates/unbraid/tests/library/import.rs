@@ -189,7 +189,7 @@ fn torch_file(state: &[StateTensor]) -> Vec<u8> {
 
 /// A network with random weights.
 fn network(assignments: &[String], shape: ImageShape) -> Network {
-    let source = assignments.iter().fold(Source::preset("default"), Source::set);
+    let source = assignments.iter().fold(Source::preset("shapes/beta-vae"), Source::set);
     let config = source.resolve().unwrap();
     Network::new(&config.model, shape, 3, &Device::cpu().tensor_device()).unwrap()
 }
