@@ -42,6 +42,7 @@ fn of_library(error: &Error) -> Option<String> {
         Error::NoOptimizerState { path } => {
             format!("unbraid train --init {} starts a new run from them", path.display())
         }
+        Error::Resume(source) => return of_library(source),
         Error::UnknownPreset { suggestion: None, .. } => "`unbraid presets` lists them".to_owned(),
         Error::NothingToResume { .. } => "without --resume or --extend, a new run starts".to_owned(),
         Error::RunExists { .. } => {

@@ -206,7 +206,7 @@ fn parquet_has_numbers_text_and_gaps() {
     let chosen = open(&spec("small.parquet").with("columns", "x1+id")).unwrap();
     assert_eq!(row(chosen.as_ref(), 5), [1.25, 5.0]);
     assert_eq!(
-        damage("table", &fixture("tables/zstd.parquet")),
+        refusal("table", &fixture("tables/zstd.parquet")),
         "column `id`: found ZSTD compression, expected none, or Snappy"
     );
     let expected = "file: found damaged or unknown data, expected a whole Parquet file";
