@@ -1,5 +1,5 @@
 //! Published weights as run directories: models of disentangling-vae and joint-vae, and state dicts of PyTorch and
-//! safetensors with a file that maps names. Nothing in a file is executed ([`pickle`]).
+//! safetensors with a file that maps names. Nothing in a file is executed (`pickle`).
 
 mod disentangling_vae;
 mod element;
