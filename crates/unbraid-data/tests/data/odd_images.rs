@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use unbraid_data::progress::Progress;
-use unbraid_data::{DataSpec, ImageShape, open_files};
+use unbraid_data::{DataSpec, ImageShape, Picture, open_files};
 
 const COLOURS: [[u8; 3]; 4] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]];
 
@@ -222,6 +222,20 @@ fn an_empty_cell_is_missing_and_folders_go_with_attributes() {
             root.path().display()
         )
     );
+}
+
+/// A GIF whose screen has no rows, though its frame has some; found by fuzzing.
+#[test]
+fn a_gif_without_rows_is_refused() {
+    let mut gif = b"GIF89a\x20\x00\x00\x00\x81\x00\x00".to_vec();
+    gif.extend([0; 12]);
+    gif.extend(b",\x00\x00\x00\x00\x20\x00\x10\x00\x00\x02\x02\x44\x01\x00;");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.gif");
+    fs::write(&path, gif).unwrap();
+    for error in [open_path("folder", directory.path()).unwrap_err(), Picture::read(&path).unwrap_err()] {
+        assert!(error.to_string().contains("found a picture of 32 x 0 pixels, expected "), "{error}");
+    }
 }
 
 /// 41 bytes: a screen of 32 x 16 pixels with four colours, and a frame of 9000 x 9000 whose data ends at once.

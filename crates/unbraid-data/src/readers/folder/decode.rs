@@ -56,9 +56,13 @@ fn with_picture<T>(path: &Path, act: impl FnOnce(DynamicImage) -> Result<T>) -> 
     let mut reader = ImageReader::with_format(Cursor::new(&bytes), format);
     reader.limits(limits());
     let mut decoder = reader.into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    // Only a GIF may say so, and be decoded all the same.
+    if width == 0 || height == 0 {
+        return Err(refuse(&format!("a picture of {width} x {height} pixels")));
+    }
     let needed = decoder.total_bytes();
     if needed > LARGEST && !memory::is_lifted() {
-        let (width, height) = decoder.dimensions();
         let subject = format!("image of {width} x {height} pixels");
         return Err(DataError::TooLarge { path: path.to_owned(), subject, needed, limit: LARGEST });
     }
