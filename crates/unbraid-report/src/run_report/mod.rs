@@ -3,19 +3,20 @@
 //! * [`encoded_run`] and [`history`] are what is drawn: a run with some of its data, and its log.
 //! * [`image_figures`], [`latent_figures`] and [`class_figures`] are the figures of the papers, [`feature_figures`] those of
 //!   tables; [`class_labels`] says what classes stand for.
-//! * [`score_tables`] and [`category_tables`] are the tables of scores, factors and classes.
+//! * [`score_table`], [`factor_table`] and [`category_tables`] are the tables of scores, factors and classes.
 //! * [`page`] puts them together.
 
 mod category_tables;
 mod class_figures;
 mod class_labels;
 pub(crate) mod encoded_run;
+mod factor_table;
 pub(crate) mod feature_figures;
 pub(crate) mod history;
 pub(crate) mod image_figures;
 mod latent_figures;
 pub(crate) mod page;
-mod score_tables;
+mod score_table;
 
 use crate::error::{Error, Result};
 use crate::figure::{Drawing, Figure};

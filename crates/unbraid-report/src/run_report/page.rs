@@ -2,7 +2,7 @@
 
 use super::encoded_run::EncodedRun;
 use super::history::History;
-use super::{category_tables, score_tables};
+use super::{category_tables, factor_table, score_table};
 use crate::error::Result;
 use crate::figure::Figure;
 use crate::html::{Section, escape, page};
@@ -70,11 +70,11 @@ pub(crate) fn write(content: &Content<'_>) -> Result<String> {
     let sections = [
         section("move", "Move the units", content.live.html.clone()),
         section("traversals", "Latent traversals", traversals.map(Figure::html).collect::<Result<String>>()?),
-        section("scores", "Scores", score_tables::scores(content.scores)),
+        section("scores", "Scores", score_table::scores(content.scores)),
         section(
             "factors",
             "Units and factors",
-            score_tables::factors(content.encoded, content.scores) + &all(&figures.factors)?,
+            factor_table::factors(content.encoded, content.scores) + &all(&figures.factors)?,
         ),
         section(
             "categories",
