@@ -16,25 +16,11 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid/tests/fixtures").join(name)
 }
 
-/// The names of torch_mlp.pt.
-const MAPPING: &str = r#"
-root = "model_states.net"
-data = "images.npz"
-[model]
-architecture = { name = "mlp", encoder = [5], decoder = [8] }
-latents = { continuous = 3 }
-[tensors]
-"encoder.fc1.weight" = "encoder.1.weight"
-"encoder.fc1.bias" = "encoder.1.bias"
-"encoder.mean.weight" = { name = "head.weight", rows = [0, 3] }
-"encoder.mean.bias" = { name = "head.bias", rows = [0, 3] }
-"encoder.log_variance.weight" = { name = "head.weight", rows = [3, 6] }
-"encoder.log_variance.bias" = { name = "head.bias", rows = [3, 6] }
-"decoder.fc1.weight" = { name = "first.weight", permute = [1, 2, 3, 0], shape = [8, 3] }
-"decoder.fc1.bias" = { name = "first.bias", repeat = 4 }
-"decoder.fc2.weight" = "last.weight"
-"decoder.fc2.bias" = "last.bias"
-"#;
+/// A mapping for torch_mlp.pt.
+const MAPPING: &str = concat!(
+    "root = \"model_states.net\"\ndata = \"images.npz\"\n",
+    include_str!("../../../unbraid/tests/fixtures/torch_mlp.toml")
+);
 
 /// A directory with a mapping, and images of four by six pixels with two factors.
 fn bench() -> Bench {

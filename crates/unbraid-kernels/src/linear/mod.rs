@@ -4,6 +4,7 @@
 //! them among each other, because in training there are more of them than activations.
 
 mod columns;
+mod panels;
 mod products;
 mod stack;
 #[cfg(test)]

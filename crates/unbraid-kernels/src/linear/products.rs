@@ -7,11 +7,12 @@
 use rayon::prelude::*;
 
 use super::columns::SharedColumns;
+use super::panels::{PackRows, PackTransposed, Panel, Rows, panel_width};
 use super::{LinearActivation, LinearShape};
 use crate::kernel::product::{Left, Product, Right};
 use crate::kernel::rows::tiles;
 use crate::kernel::scratch::{aligned, with_batch_scratch, with_scratch};
-use crate::simd::{Kernel, Simd, TILE_VECTORS};
+use crate::simd::{Kernel, Simd};
 
 /// Floats of a panel that are multiplied at once: 16 KB.
 const PANEL_FLOATS: usize = 4096;
@@ -22,10 +23,6 @@ const INPUT_COLUMNS: usize = 64;
 /// Rows of the weight gradient that a task computes: few enough for the second-level cache, with the parameters and
 /// moments that an optimiser updates by them.
 const GRADIENT_ROWS: usize = 24;
-
-const fn panel_width<S: Simd>() -> usize {
-    TILE_VECTORS * S::LANES
-}
 
 /// Blocks of the depth of a product: start and length of each. They depend on the depth alone, as sums must.
 fn depth_blocks<S: Simd>(depth: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -39,6 +36,12 @@ fn each_chunk(is_small: bool, floats: &mut [f32], length: usize, work: impl Fn(u
     } else {
         floats.par_chunks_exact_mut(length).enumerate().for_each(|(number, chunk)| work(number, chunk));
     }
+}
+
+/// A single panel as the right factor of a product.
+#[inline(always)]
+fn one_panel(floats: &[f32], width: usize) -> Right<'_> {
+    Right { floats, panel: 0, depth: width, pair: 0 }
 }
 
 /// `f(x W^T + b)`, `[batch, outputs]`. Rows of `W` are broadcast, so the sums of a task are transposed.
@@ -55,10 +58,10 @@ pub(super) fn forward<S: Simd>(
     let mut output = Vec::with_capacity(batch_size * outputs);
     let target = SharedColumns::new(&mut output.spare_capacity_mut()[..batch_size * outputs], outputs);
     with_batch_scratch(panels * inputs * width, |packed| {
-        each_chunk(shape.is_small(), packed, inputs * width, |panel, target| {
-            let images = panel * width..batch_size.min((panel + 1) * width);
+        each_chunk(shape.is_small(), packed, inputs * width, |number, floats| {
+            let images = number * width..batch_size.min((number + 1) * width);
             let source = &input[images.start * inputs..images.end * inputs];
-            simd.vectorize(PackTransposed { source, length: inputs, width, target });
+            simd.vectorize(PackTransposed { source, length: inputs, panel: Panel { width, floats } });
         });
         let packed = &*packed;
         let rows = shape.task_rows();
@@ -83,12 +86,7 @@ pub(super) fn forward<S: Simd>(
                                 depth: 1,
                                 pair: 0,
                             },
-                            right: Right {
-                                floats: &packed[(panel * inputs + start) * width..],
-                                panel: 0,
-                                depth: width,
-                                pair: 0,
-                            },
+                            right: one_panel(&packed[(panel * inputs + start) * width..], width),
                             target: &mut sums[panel * width..],
                             target_row: columns,
                             add: start > 0,
@@ -142,8 +140,8 @@ pub(super) fn input_gradient<S: Simd>(
             };
             for (number, (start, depth)) in blocks.iter().copied().enumerate() {
                 let rows = part((start, depth));
-                for (panel, target) in packed.chunks_exact_mut(depth * width).take(panels).enumerate() {
-                    simd.vectorize(PackRows { rows, panel, width, target });
+                for (number, floats) in packed.chunks_exact_mut(depth * width).take(panels).enumerate() {
+                    simd.vectorize(PackRows { rows, number, panel: Panel { width, floats } });
                 }
                 for panel in 0..panels {
                     simd.vectorize(Product {
@@ -152,12 +150,7 @@ pub(super) fn input_gradient<S: Simd>(
                         depth,
                         pairs: 1,
                         left: Left { floats: &gradient[start..], row: outputs, depth: 1, pair: 0 },
-                        right: Right {
-                            floats: &packed[panel * depth * width..],
-                            panel: 0,
-                            depth: width,
-                            pair: 0,
-                        },
+                        right: one_panel(&packed[panel * depth * width..], width),
                         target: &mut sums[panel * width..],
                         target_row: columns,
                         add: start > 0,
@@ -216,8 +209,8 @@ pub(super) fn weight_gradient<S: Simd, T: GradientRows>(
     let mut bias = vec![0.0; outputs];
     with_batch_scratch(panels * batch_size * width, |packed| {
         let rows = Rows { source: input, stride: inputs, rows: batch_size, columns: inputs };
-        each_chunk(shape.is_small(), packed, batch_size * width, |panel, target| {
-            simd.vectorize(PackRows { rows, panel, width, target });
+        each_chunk(shape.is_small(), packed, batch_size * width, |number, floats| {
+            simd.vectorize(PackRows { rows, number, panel: Panel { width, floats } });
         });
         let packed = &*packed;
         let task = |(number, (mut target, bias)): (usize, (T, &mut [f32]))| {
@@ -246,12 +239,7 @@ pub(super) fn weight_gradient<S: Simd, T: GradientRows>(
                                 depth,
                                 pairs: 1,
                                 left: Left { floats: &left[start * rows..], row: 1, depth: rows, pair: 0 },
-                                right: Right {
-                                    floats: &packed[(panel * batch_size + start) * width..],
-                                    panel: 0,
-                                    depth: width,
-                                    pair: 0,
-                                },
+                                right: one_panel(&packed[(panel * batch_size + start) * width..], width),
                                 target: &mut sums[first..],
                                 target_row: columns,
                                 add: start > 0,
@@ -311,103 +299,6 @@ impl GradientRows for Store<'_> {
 /// The number of rows that a target of [`weight_gradient`] has, but for the last.
 pub(super) const fn target_rows() -> usize {
     GRADIENT_ROWS
-}
-
-/// Copies rows of length `length` into a panel whose rows are their columns; missing ones are zeros.
-struct PackTransposed<'a> {
-    source: &'a [f32],
-    length: usize,
-    width: usize,
-    /// `[length, width]`
-    target: &'a mut [f32],
-}
-
-impl Kernel for PackTransposed<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        /// Floats of a row that are copied at once: a cache line.
-        const RUN: usize = 16;
-        let Self { source, length, width, target } = self;
-        let present = source.len() / length;
-        for (number, target) in target.chunks_mut(RUN * width).enumerate() {
-            let run = target.len() / width;
-            for (lane, row) in source.chunks_exact(length).enumerate() {
-                let row = &row[number * RUN..][..run];
-                for (target, value) in target[lane..].iter_mut().step_by(width).zip(row) {
-                    *target = *value;
-                }
-            }
-            if present < width {
-                target.chunks_exact_mut(width).for_each(|row| row[present..].fill(0.0));
-            }
-        }
-    }
-}
-
-/// A part of a matrix.
-#[derive(Clone, Copy)]
-struct Rows<'a> {
-    source: &'a [f32],
-    /// Floats between rows.
-    stride: usize,
-    rows: usize,
-    columns: usize,
-}
-
-impl Rows<'_> {
-    /// Fetches the columns from `start` on, `length` of them, of a share of the rows: part `number` of `count`.
-    ///
-    /// Short runs of floats far apart are nothing that a processor would fetch by itself.
-    #[inline(always)]
-    fn prefetch<S: Simd>(&self, simd: S, (start, length): (usize, usize), (number, count): (usize, usize)) {
-        /// Floats of a cache line.
-        const LINE: usize = 16;
-        for row in number * self.rows / count..(number + 1) * self.rows / count {
-            for column in (start..start + length).step_by(LINE) {
-                simd.prefetch(self.source.as_ptr().wrapping_add(row * self.stride + column));
-            }
-        }
-    }
-}
-
-/// Copies the columns of one panel; missing ones are zeros.
-struct PackRows<'a> {
-    rows: Rows<'a>,
-    panel: usize,
-    width: usize,
-    /// `[rows, width]`
-    target: &'a mut [f32],
-}
-
-impl Kernel for PackRows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let Self { rows: Rows { source, stride, rows, columns }, panel, width, target } = self;
-        let first = panel * width;
-        let present = width.min(columns - first);
-        assert!(target.len() == rows * width && width == TILE_VECTORS * S::LANES, "a panel");
-        if present < width {
-            for (row, target) in target.chunks_exact_mut(width).enumerate() {
-                target[..present].copy_from_slice(&source[row * stride + first..][..present]);
-                target[present..].fill(0.0);
-            }
-            return;
-        }
-        assert!(rows == 0 || (rows - 1) * stride + first + width <= source.len(), "rows of a panel");
-        for row in 0..rows {
-            for v in 0..TILE_VECTORS {
-                // SAFETY: the panel of each row lies inside the source, and the target has as many rows.
-                unsafe {
-                    let vector = simd.load(source.as_ptr().add(row * stride + first + v * S::LANES));
-                    simd.store(target.as_mut_ptr().add(row * width + v * S::LANES), vector);
-                }
-            }
-        }
-    }
 }
 
 /// Adds the bias to transposed sums, `[outputs, columns]`, and applies the activation.

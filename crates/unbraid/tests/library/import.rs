@@ -18,8 +18,9 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The names of torch_mlp.pt: a head with all means first, and a transposed convolution of one pixel as a layer.
-const MAPPING: &str = r#"
+/// A mapping for torch_mlp.pt.
+const MAPPING: &str = concat!(
+    r#"
 root = "model_states.net"
 [images]
 height = 4
@@ -27,21 +28,9 @@ width = 6
 channels = 1
 [data]
 name = "npz"
-[model]
-architecture = { name = "mlp", encoder = [5], decoder = [8] }
-latents = { continuous = 3 }
-[tensors]
-"encoder.fc1.weight" = "encoder.1.weight"
-"encoder.fc1.bias" = "encoder.1.bias"
-"encoder.mean.weight" = { name = "head.weight", rows = [0, 3] }
-"encoder.mean.bias" = { name = "head.bias", rows = [0, 3] }
-"encoder.log_variance.weight" = { name = "head.weight", rows = [3, 6] }
-"encoder.log_variance.bias" = { name = "head.bias", rows = [3, 6] }
-"decoder.fc1.weight" = { name = "first.weight", permute = [1, 2, 3, 0], shape = [8, 3] }
-"decoder.fc1.bias" = { name = "first.bias", repeat = 4 }
-"decoder.fc2.weight" = "last.weight"
-"decoder.fc2.bias" = "last.bias"
-"#;
+"#,
+    include_str!("../fixtures/torch_mlp.toml")
+);
 
 fn rows(value: &Value) -> Array2<f32> {
     let rows: Vec<Vec<f32>> = serde_json::from_value(value.clone()).unwrap();
