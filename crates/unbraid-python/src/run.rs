@@ -1,23 +1,24 @@
 //! A trained run: images to latent units and back.
 
+mod history;
+mod inference;
+
 use crate::errors::{Raise, wrong_type, wrong_value};
-use crate::factors::doubles;
 use crate::images::ImageArray;
 use crate::numbers::{self, check_images};
 use crate::scores;
 use crate::values::{from_json, to_json, type_name};
-use crate::work::{self, Stop, Stoppable};
-use ndarray::{Array1, Array2, Array4, Axis};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
+use crate::work::{self, Stop};
+use history::history;
+use inference::{decode, encode, latent_rows, rows_of_table};
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use unbraid::data::random::Stream;
-use unbraid::data::{DataSet, Features, Fingerprint, ImageShape, StoredVectors, files};
 use unbraid::inference::{NamedAssignment, assign};
 use unbraid::model::{Posteriors, Unit, Values, steps};
 use unbraid::run::OpenOptions;
@@ -399,102 +400,4 @@ impl PyRun {
             run.units()
         )
     }
-}
-
-/// What is known of the latent units of all images of some data.
-fn encode(py: Python<'_>, run: &unbraid::Run, data: &dyn DataSet) -> PyResult<Posteriors> {
-    work::run(py, |stop: &Stop| {
-        let indices: Vec<usize> = (0..data.len()).collect();
-        run.encode_data(data, &indices, Stream::new(0, "input images"), &Stoppable(stop))
-    })
-}
-
-/// Rows of a table as a run knows it, or a single one. In double precision: values may be large compared with their spread.
-fn rows_of_table(
-    argument: &'static str,
-    rows: &Bound<'_, PyAny>,
-    features: &Features,
-) -> PyResult<StoredVectors> {
-    let numpy = rows.py().import("numpy")?;
-    let values = doubles(argument, &numpy.call_method1("atleast_2d", (rows,))?)?;
-    if values.ncols() != features.len() || values.is_empty() {
-        let found = format!("shape {:?}", values.shape());
-        return Err(wrong_value(argument, found, format!("(n, {}), the columns of the run", features.len())));
-    }
-    if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-        return Err(wrong_value(argument, value, "finite numbers"));
-    }
-    let columns = features.names().map(str::to_owned).collect();
-    // Nobody asks for the hash of rows that are only encoded.
-    let fingerprint = Fingerprint::Recipe(String::new());
-    Ok(StoredVectors::new(argument, columns, values.iter().copied().collect(), None, fingerprint))
-}
-
-/// The images of latent values, part by part, so that Ctrl-C need not wait for all of them. An image depends on its row
-/// alone.
-fn decode(run: &unbraid::Run, rows: &Array2<f32>, stop: &Stop) -> unbraid::Result<Array4<f32>> {
-    // Two batches of inference for each thread.
-    let part = 128 * rayon::current_num_threads();
-    if rows.nrows() <= part {
-        return run.decode(rows);
-    }
-    let ImageShape { height, width, channels } = run.image_shape();
-    let mut images = Array4::zeros((rows.nrows(), height, width, channels));
-    let parts = rows.axis_chunks_iter(Axis(0), part).zip(images.axis_chunks_iter_mut(Axis(0), part));
-    for (rows, mut images) in parts {
-        stop.check();
-        images.assign(&run.decode(&rows)?);
-    }
-    Ok(images)
-}
-
-/// Latent values: one row, or several.
-fn latent_rows(latents: &Bound<'_, PyAny>) -> PyResult<Array2<f32>> {
-    let numpy = latents.py().import("numpy")?;
-    let array = numpy.call_method1("asarray", (latents,))?;
-    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if !matches!(kind, 'f' | 'i' | 'u') {
-        let found = format!("dtype {}", array.getattr("dtype")?);
-        return Err(wrong_type("latents", found, "float32 or float64"));
-    }
-    let array = numpy.call_method1("asarray", (array, "float32"))?;
-    let array = array.cast::<PyArrayDyn<f32>>().map_err(PyErr::from)?.readonly();
-    let view = array.as_array();
-    let found = || format!("shape {:?}", view.shape());
-    match view.ndim() {
-        1 => Ok(view
-            .to_owned()
-            .into_dimensionality::<ndarray::Ix1>()
-            .map(|row: Array1<f32>| row.insert_axis(Axis(0)))),
-        2 => Ok(view.to_owned().into_dimensionality::<ndarray::Ix2>()),
-        _ => Err(wrong_value("latents", found(), "(n, units)")),
-    }?
-    .map_err(|_| wrong_value("latents", found(), "(n, units)"))
-}
-
-/// The longest `metrics.jsonl` that is read at once.
-const LONGEST_HISTORY: u64 = 1 << 30;
-
-/// Every key of the rows with its numbers.
-fn history(path: &std::path::Path) -> PyResult<BTreeMap<String, Vec<f64>>> {
-    let refused = |error: &dyn std::fmt::Display| PyOSError::new_err(format!("{}: {error}", path.display()));
-    if !path.exists() {
-        return Ok(BTreeMap::new());
-    }
-    let text = files::read_text(path, LONGEST_HISTORY).map_err(|error| refused(&error))?;
-    // A row that is still being written does not end with a line break.
-    let complete = text.rfind('\n').map_or("", |end| &text[..end]);
-    let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (number, line) in complete.lines().enumerate() {
-        let row: BTreeMap<String, Option<f64>> =
-            serde_json::from_str(line).map_err(|error| refused(&format!("row {number}: {error}")))?;
-        for (key, value) in row {
-            let column = columns.entry(key).or_default();
-            column.resize(number, f64::NAN);
-            column.push(value.unwrap_or(f64::NAN));
-        }
-    }
-    let rows = complete.lines().count();
-    columns.values_mut().for_each(|column| column.resize(rows, f64::NAN));
-    Ok(columns)
 }
