@@ -4,10 +4,10 @@ use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
 use ndarray::{Array2, ArrayView2};
 
-/// Codes beyond this magnitude are refused: fourth powers of them must still be finite.
+/// The largest magnitude of a code: its fourth power must still be finite.
 const LARGEST_CODE: f64 = 1e60;
 
-/// Log-variances beyond this are refused: their exponential must be an ordinary number.
+/// The largest magnitude of a log-variance: its exponential must be neither infinite nor subnormal.
 const LARGEST_LOG_VARIANCE: f64 = 250.0;
 
 pub(crate) fn check_codes(array: &'static str, codes: ArrayView2<'_, f64>) -> Result<()> {

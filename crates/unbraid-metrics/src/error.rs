@@ -3,13 +3,13 @@
 use crate::metric::Requirement;
 use crate::options::in_words;
 
-/// Result of everything in this crate that can fail.
+/// The result of every function of this crate that can fail.
 pub type Result<T, E = MetricsError> = std::result::Result<T, E>;
 
-/// Why a score could not be computed, or a metric not be found or registered.
+/// Why a score could not be computed, or a metric could not be found or registered.
 ///
-/// Built-in scores fail because of their input only: for arrays that pass the checks and parameters in range they always
-/// give finite numbers.
+/// Built-in scores fail only because of their input: with arrays that pass the checks and parameters in range they give finite
+/// numbers, or NaN for a number that is undefined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricsError {
@@ -48,10 +48,10 @@ pub enum MetricsError {
         found: usize,
         /// How many there must be.
         expected: usize,
-        /// What it has to agree with: `rows of codes_train`.
+        /// What it must match: `rows of codes_train`.
         other: &'static str,
     },
-    /// An array holds a number that no score can be computed from.
+    /// An array contains an invalid number.
     #[error("{array}: found {value} in row {row}, column {column}, expected {expected}")]
     Entry {
         /// The array: `codes_train`.
@@ -87,7 +87,7 @@ pub enum MetricsError {
         /// What they lack.
         missing: Requirement,
     },
-    /// A metric that was asked for by name needs something that the codes lack.
+    /// A metric that was requested by name needs something that the codes lack.
     #[error("metric `{metric}` needs {missing}, which the codes do not have")]
     Unmet {
         /// The metric.
@@ -98,7 +98,7 @@ pub enum MetricsError {
     /// No metric has this name.
     #[error("unknown metric `{name}`\nhint: {}", hint(nearest.as_deref(), known))]
     UnknownMetric {
-        /// The name that was asked for.
+        /// The name that was requested.
         name: String,
         /// The most similar name that exists, if any is similar.
         nearest: Option<String>,
@@ -124,7 +124,7 @@ pub enum MetricsError {
         /// The metric.
         metric: String,
     },
-    /// A metric from outside this crate failed for a reason of its own.
+    /// A metric that is not built in failed.
     #[error("metric `{metric}` failed")]
     Failed {
         /// The metric.
@@ -178,7 +178,7 @@ pub enum OptionError {
         option: String,
         /// The value of that option.
         found: String,
-        /// The values of which it would have to have one.
+        /// The values that allow it.
         expected: Vec<String>,
     },
 }
@@ -195,7 +195,7 @@ impl MetricsError {
         Self::Parameter { name: name.into(), found: found.to_string(), expected: expected.into() }
     }
 
-    /// A metric of your own that failed for a reason of its own.
+    /// The failure of a metric of your own, with its cause.
     pub fn failed(
         metric: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,30 +1,30 @@
-//! Factors as classes: which of them can be, and what stands for the values of those that cannot.
+//! Which factors are scored as classes, and how the others are treated.
 //!
-//! A factor of more than twenty values that have fewer than two points each on average is no factor of classes: a learner
-//! can only memorise it, and an intervention on it leaves a single image. Numbers (ordered factors, angles, and factors of
-//! unknown kind) are then put into twenty classes of equal size where a score needs classes, and are predicted as numbers
-//! where it can. Names without an order are left out.
+//! A factor with more than twenty values and, on average, fewer than two points for each is not treated as classes: a learner
+//! could only memorise it, and an intervention on it would leave a single image. If it is a number (ordered, an angle, or of
+//! unknown kind), its values are grouped into twenty classes of equal size for scores that need classes; scores that can
+//! predict numbers use the numbers. Categorical factors of this sort are left out.
 
 use crate::codes::Codes;
 use crate::metric::FactorKind;
 use ndarray::{Array1, Array2, ArrayView1};
 use std::borrow::Cow;
 
-/// Classes that stand for the values of a number, and the number of values up to which a factor always has classes.
+/// The number of classes that numbers are grouped into; factors with at most as many values are always classes.
 const GROUPS: usize = 20;
 
-/// What becomes of a factor where a score needs classes.
+/// How a factor is treated by scores that need classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Treatment {
     /// Its values are classes.
     AsIs,
-    /// Its values are numbers: they are put into classes of equal size.
+    /// Its values are numbers: they are grouped into classes of equal size.
     Grouped,
-    /// Its values are names that hardly ever repeat.
+    /// It is categorical, and its values hardly ever repeat.
     LeftOut,
 }
 
-/// Codes whose factors can be scored, and what was done to those that could not, a sentence each.
+/// Codes whose factors can be scored, and a note on each factor that was grouped or left out.
 pub(crate) fn scorable(codes: &Codes) -> (Cow<'_, Codes>, Vec<String>) {
     let points = codes.codes_train().nrows();
     let treatments: Vec<Treatment> = codes
@@ -67,7 +67,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Twenty classes with as many of these values each as is possible, equal values in the same class.
+    /// Twenty classes that divide these values as evenly as possible; equal values share a class.
     pub(crate) fn new(values: ArrayView1<'_, f64>) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -82,7 +82,8 @@ impl Groups {
     }
 }
 
-/// Factors of real numbers as classes: whole numbers are themselves; other values are numbered in ascending order.
+/// Class labels of factors that may be real numbers: a factor of whole numbers keeps its values, the distinct values of any
+/// other factor are numbered in ascending order.
 pub(crate) fn classes_of_numbers(train: &Array2<f64>, test: &Array2<f64>) -> (Array2<i64>, Array2<i64>) {
     let (mut train_classes, mut test_classes) = (Array2::zeros(train.dim()), Array2::zeros(test.dim()));
     for factor in 0..train.ncols() {

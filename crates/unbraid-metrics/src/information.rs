@@ -1,7 +1,8 @@
-//! Histograms of codes, and the mutual information, entropies and joint entropies that follow from them.
+//! Mutual information between units and factors, and their entropies, in nats.
 //!
-//! Everything is the plug-in estimate from counts, in nats. One pass over the points for each pair of a unit and a
-//! factor: the cost is linear in points, units and factors.
+//! By default these are plug-in estimates from histograms, in one pass over the points for each pair of a unit and a factor:
+//! the cost is linear in points, units and factors. [`Information::by_neighbours`] estimates mutual information from the
+//! distances of nearest neighbours instead.
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
@@ -12,11 +13,11 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
 
-/// The bin of every value, counted from 0: `bins` bins of equal width between the smallest and the largest value. The
-/// largest falls into the last bin; a constant falls into one bin whatever its value.
+/// The bin of every value, counted from 0, for `bins` bins of equal width between the smallest and the largest value. The
+/// largest value falls into the last bin; all values of a constant fall into the same bin.
 ///
-/// The left edges are `smallest + i * width` in this very order of operations and a value belongs to the last edge that
-/// does not exceed it, so that counts agree with `numpy.histogram` and `numpy.digitize` to the last point.
+/// The left edges are computed as `i * width + smallest`, in this order of operations, and a value belongs to the last edge
+/// that does not exceed it, so that the bins are exactly those of `numpy.histogram` and `numpy.digitize`.
 ///
 /// ```
 /// use unbraid_metrics::information::discretise;
@@ -39,7 +40,7 @@ pub fn discretise(values: &[f64], bins: usize) -> Vec<u32> {
     values
         .iter()
         .map(|&value| {
-            // The quotient can be off by one where a value lies on an edge: the edge decides.
+            // The quotient can be off by one if a value lies on an edge; comparing with the edge decides.
             let mut bin = (((value - start) / width) as usize).min(last);
             if edge(bin) > value {
                 bin = bin.saturating_sub(1);
@@ -51,9 +52,9 @@ pub fn discretise(values: &[f64], bins: usize) -> Vec<u32> {
         .collect()
 }
 
-/// The joint counts of two discrete variables, as the mutual information in nats.
+/// The plug-in estimate of the mutual information of two discrete variables, in nats.
 ///
-/// `first` and `second` hold classes below `first_count` and `second_count`.
+/// `first` and `second` contain classes below `first_count` and `second_count`.
 pub fn mutual_information(first: &[u32], first_count: usize, second: &[u32], second_count: usize) -> f64 {
     let mut joint = vec![0_u32; first_count * second_count];
     for (&a, &b) in first.iter().zip(second) {
@@ -62,7 +63,7 @@ pub fn mutual_information(first: &[u32], first_count: usize, second: &[u32], sec
     mutual_information_of_counts(&joint, second_count)
 }
 
-/// The mutual information of a contingency table, rows first.
+/// The mutual information of a contingency table in row-major order.
 fn mutual_information_of_counts(joint: &[u32], columns: usize) -> f64 {
     let mut column_sums = vec![0_u64; columns];
     let mut row_sums = Vec::with_capacity(joint.len() / columns.max(1));
@@ -87,7 +88,7 @@ fn mutual_information_of_counts(joint: &[u32], columns: usize) -> f64 {
     information.max(0.0)
 }
 
-/// Mutual information between binned units and factors, with the entropies that scores divide by. In nats.
+/// Mutual information between units and factors, with the entropies that scores divide by, in nats.
 #[derive(Clone, Debug)]
 pub struct Information {
     /// I(unit; factor), \[units, factors\].
@@ -121,15 +122,15 @@ impl Information {
         Ok(Self::of_classes(data.codes(), data.classes(), bins))
     }
 
-    /// As [`Information::new`], with mutual information estimated from the distances of nearest neighbours instead of bins:
-    /// of a unit and a factor of classes as Ross (2014) does, of a unit and a factor that is a number
-    /// ([`Labelled::is_number`]) as Kraskov, Stögbauer and Grassberger (2004) do. The latter is at most the entropy of the
-    /// classes that stand for the factor. Entropies are those of bins and classes.
+    /// As [`Information::new`], with mutual information estimated from the distances of nearest neighbours instead of bins: by
+    /// the estimator of Ross (2014) for factors that are classes, and by that of Kraskov, Stögbauer and Grassberger (2004) for
+    /// factors that are numbers ([`Labelled::is_number`]). The latter estimate is capped at the entropy of the factor's
+    /// classes. Entropies are still those of bins and classes.
     ///
-    /// Unlike the plug-in estimate it has hardly any bias for many classes and few points.
+    /// Unlike the plug-in estimate, it has little bias with many classes and few points.
     ///
     /// # Errors
-    /// If `bins` is not in 2 to 65536 or there are to be no neighbours.
+    /// If `bins` is not in 2 to 65536, or `neighbours` is 0.
     pub fn by_neighbours(data: &Labelled<'_>, neighbours: usize, bins: usize) -> Result<Self> {
         if neighbours == 0 {
             return Err(MetricsError::parameter("neighbours", 0, "at least 1"));
@@ -155,7 +156,7 @@ impl Information {
         Ok(information)
     }
 
-    /// By neighbours if their number is given, else by bins.
+    /// By neighbours if their number is given, otherwise by bins.
     pub(crate) fn by(data: &Labelled<'_>, bins: usize, neighbours: Option<usize>) -> Result<Self> {
         match neighbours {
             Some(neighbours) => Self::by_neighbours(data, neighbours, bins),
@@ -189,20 +190,20 @@ impl Information {
         }
     }
 
-    /// The positions of the factors that take more than one value; the others carry no information and are left out of means.
+    /// The indices of the factors that take more than one value; the others carry no information and are left out of means.
     pub(crate) fn varying_factors(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.factor_entropies.len()).filter(|&factor| self.factor_entropies[factor] > 0.0)
     }
 }
 
-/// What the option to estimate by neighbours says.
+/// The help text of the option `neighbours`.
 pub(crate) const NEIGHBOURS: &str =
     "estimate by this many nearest neighbours (Kraskov, Ross) instead of bins";
 
-/// Numbers of bins that are allowed.
+/// The allowed numbers of bins.
 pub(crate) const BINS: RangeInclusive<usize> = 2..=65_536;
 
-/// Refuses a number of bins that cannot be right.
+/// Checks that a number of bins is allowed.
 pub(crate) fn check_bins(bins: usize) -> Result<()> {
     if BINS.contains(&bins) { Ok(()) } else { Err(MetricsError::parameter("bins", bins, "2 to 65536")) }
 }

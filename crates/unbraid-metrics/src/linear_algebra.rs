@@ -1,11 +1,11 @@
-//! The little linear algebra that scores need: covariance, eigenvalues of small symmetric matrices, and a linear system.
+//! The linear algebra that scores need: covariances, eigenvalues of small symmetric matrices, and linear systems.
 
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// The covariance of the columns of `codes`, with n - 1 in the denominator.
 pub(crate) fn covariance(codes: ArrayView2<'_, f64>) -> Array2<f64> {
     let rows = codes.nrows();
-    // A constant column has deviations of rounding error only, which would pass for a variance.
+    // The deviations of a constant column are rounding errors, which would pass for a variance.
     let centred: Vec<Vec<f64>> = codes
         .axis_iter(Axis(1))
         .map(|column| {
@@ -30,12 +30,12 @@ pub(crate) fn covariance(codes: ArrayView2<'_, f64>) -> Array2<f64> {
 
 /// The eigenvalues of a symmetric matrix by Jacobi's rotations, in no particular order.
 ///
-/// Codes have tens of units, where Jacobi's method is quick and, for well-scaled matrices, as accurate as any.
+/// Jacobi's method is fast enough for the tens of units of codes, and as accurate as any for well-scaled matrices.
 pub(crate) fn symmetric_eigenvalues(matrix: &Array2<f64>) -> Vec<f64> {
     let size = matrix.nrows();
     let mut a = matrix.clone();
     let scale: f64 = a.iter().map(|value| value * value).sum();
-    // Convergence is quadratic: a handful of sweeps reaches rounding error; the bound only guards against a surprise.
+    // Convergence is quadratic: a handful of sweeps reach rounding error. The limit is a safeguard.
     for _sweep in 0..64 {
         let off_diagonal: f64 =
             a.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, value)| value * value).sum();
@@ -73,8 +73,8 @@ fn rotate(a: &mut Array2<f64>, p: usize, q: usize) {
     }
 }
 
-/// Solves `matrix x = right` for a symmetric positive semi-definite matrix by Cholesky's decomposition; directions
-/// without curvature get 0.
+/// Solves `matrix x = right` for a symmetric positive semi-definite matrix by Cholesky decomposition. Entries of x whose pivot
+/// vanishes are 0.
 pub(crate) fn solve_positive(matrix: &Array2<f64>, right: &[f64]) -> Vec<f64> {
     let size = right.len();
     let mut lower = Array2::<f64>::zeros((size, size));

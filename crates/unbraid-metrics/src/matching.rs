@@ -1,13 +1,13 @@
-//! Matching one to one: of rows with columns, for the largest sum.
+//! One-to-one matching of rows with columns.
 
-/// The column of each row, no column twice, for the largest sum: the Hungarian method with potentials, on the matrix
-/// padded to a square with zeros. Rows that get a padded column get `None`.
+/// The one-to-one matching of rows with columns that maximises the sum of the matched entries, by the Hungarian method (Kuhn
+/// 1955) with potentials, on the matrix padded to a square with zeros. Rows matched with a padded column get `None`.
 pub(crate) fn best_matching(gains: &[Vec<f64>]) -> Vec<Option<usize>> {
     let columns = gains.first().map_or(0, Vec::len);
     let size = gains.len().max(columns);
     let cost =
         |row: usize, column: usize| -gains.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0.0);
-    // Place 0 of rows and columns is a sentinel: the row that is looking for a column starts there.
+    // Index 0 of rows and columns is a sentinel, where the row that is looking for a column starts.
     let (mut row_potential, mut column_potential) = (vec![0.0_f64; size + 1], vec![0.0_f64; size + 1]);
     let mut row_of_column = vec![0_usize; size + 1];
     for row in 1..=size {

@@ -1,4 +1,4 @@
-//! What a metric is: the trait that built-in metrics implement, and that anybody else can.
+//! What a metric is: the trait that built-in metrics implement, and that yours can, too.
 
 use crate::codes::Codes;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::scores::{GroupedRows, InterventionSampler};
 /// A metric: a description, options, and a way to compute its numbers.
 ///
 /// Every score of this crate has a type that implements it ([`Mig`](crate::scores::Mig), [`Dci`](crate::scores::Dci)).
-/// The value carries the parameters, so other parameters are another value. A [`Registry`](crate::Registry) runs
+/// The value carries the parameters: a metric with other parameters is another value. A [`Registry`](crate::Registry) runs
 /// metrics by name, and takes yours as well:
 ///
 /// ```
@@ -52,11 +52,11 @@ use crate::scores::{GroupedRows, InterventionSampler};
 /// }
 /// ```
 pub trait Metric: Send + Sync {
-    /// What it is called, what it needs, and how to read its numbers. A registry asks once.
+    /// Its name, what it needs, and how to read its numbers. A registry calls this once.
     fn description(&self) -> Description;
 
-    /// Declares its options, each with the place where its value is kept. They can then be set by name
-    /// ([`Registry::configure`](crate::Registry::configure)), and are stored beside the numbers. None unless implemented.
+    /// Declares its options, each with the field that holds its value. They can then be set by name
+    /// ([`Registry::configure`](crate::Registry::configure)), and are stored with the numbers. By default there are none.
     fn declare_options(&mut self, declare: &mut Declare<'_>) {
         let _ = declare;
     }
@@ -71,7 +71,7 @@ pub trait Metric: Send + Sync {
 /// How to run metrics.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Seeds everything that is random.
+    /// Seeds all random numbers.
     pub seed: u64,
     /// Draws codes under interventions on the whole data set. Without it, interventional metrics group the rows of the
     /// training codes.
@@ -106,41 +106,41 @@ impl std::fmt::Debug for Options<'_> {
     }
 }
 
-/// What a metric is called, what it needs, and how to read its numbers.
+/// The name of a metric, what it needs, and how to read its numbers.
 ///
-/// [`Description::new`] describes a metric of codes and factors between 0 and 1 where higher is better and that is run by
-/// default; the other methods say what differs.
+/// [`Description::new`] describes a metric of codes and factors that lies between 0 and 1, is better when higher, and runs by
+/// default; the other methods change that.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Description {
-    /// The name by which it is asked for.
+    /// The name it is requested by.
     pub name: String,
-    /// Other names by which it can be asked for.
+    /// Other names it can be requested by.
     pub aliases: Vec<String>,
-    /// Its numbers, the main one first. A metric may give further numbers whose key is one of these and a count, such as
-    /// `downstream_accuracy_100`, or one of these and the name of a factor, such as `attribute_accuracy/Smiling`.
+    /// Its numbers, the main one first. A metric may give further numbers whose keys are one of these followed by a count
+    /// (`downstream_accuracy_100`) or by the name of a factor (`attribute_accuracy/Smiling`).
     pub numbers: Vec<Number>,
     /// The keys of its matrices under `details`.
     pub details: Vec<String>,
-    /// What a good value says, in one line.
+    /// What a good value means, in one line.
     pub meaning: String,
-    /// Which way is better.
+    /// Whether higher or lower is better.
     pub direction: Direction,
     /// The smallest and the largest possible value.
     pub range: (f64, f64),
     /// What it needs beyond training codes.
     pub needs: Needs,
-    /// Whether it draws codes under interventions, so that it gains from a sampler over the whole data set.
+    /// Whether it draws codes under interventions, and so benefits from a sampler over the whole data set.
     pub interventional: bool,
-    /// Whether it is run when no metrics are named; off for those that take long and say little new.
+    /// Whether it runs when no metrics are named; off for those that are slow or add little to the others.
     pub by_default: bool,
-    /// Whether factor values count as numbers, so that renaming them changes the score.
+    /// Whether factor values are read as numbers, so that relabelling them changes the score.
     pub factor_values_are_numbers: bool,
     /// The keys of numbers that compare factors: they are undefined or trivial with a single one.
     pub compares_factors: Vec<String>,
     /// The keys of numbers that compare units: they are undefined or trivial with a single one.
     pub compares_units: Vec<String>,
-    /// How often factors are shuffled for the chance level: few times for what takes seconds.
+    /// How often factors are shuffled for the chance level: once for metrics that take seconds.
     pub shuffles: usize,
 }
 
@@ -154,7 +154,7 @@ pub struct Number {
 }
 
 impl Description {
-    /// A metric with this name, and what a good value says, in one line. Give it at least one [`number`](Self::number).
+    /// A metric with this name, and what a good value means, in one line. Give it at least one [`number`](Self::number).
     pub fn new(name: impl Into<String>, meaning: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -195,7 +195,7 @@ impl Description {
         self
     }
 
-    /// Sets which way is better.
+    /// Sets whether higher or lower is better.
     #[must_use]
     pub fn direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
@@ -223,7 +223,7 @@ impl Description {
         self
     }
 
-    /// Leaves it out unless it is asked for by name.
+    /// Runs it only when it is requested by name.
     #[must_use]
     pub fn on_request_only(mut self) -> Self {
         self.by_default = false;
@@ -237,14 +237,14 @@ impl Description {
         self
     }
 
-    /// Marks the number with this key as one that compares factors, and says nothing of a single one.
+    /// Marks the number with this key as a comparison of factors, which is meaningless with a single factor.
     #[must_use]
     pub fn compares_factors(mut self, key: impl Into<String>) -> Self {
         self.compares_factors.push(key.into());
         self
     }
 
-    /// Marks the number with this key as one that compares units, and says nothing of a single one.
+    /// Marks the number with this key as a comparison of units, which is meaningless with a single unit.
     #[must_use]
     pub fn compares_units(mut self, key: impl Into<String>) -> Self {
         self.compares_units.push(key.into());
@@ -263,18 +263,18 @@ impl Description {
         self.numbers.iter().map(|number| number.key.as_str())
     }
 
-    /// Everything by which it can be asked for: its name, its aliases, and the keys of its numbers.
+    /// Everything it can be requested by: its name, its aliases, and the keys of its numbers.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(String::as_str)).chain(self.keys())
     }
 
-    /// The place of a key among its numbers.
+    /// The index of a key among its numbers.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.keys().position(|own| own == key)
     }
 }
 
-/// Which way of a metric is better.
+/// Which values of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Higher is better.
@@ -343,7 +343,7 @@ impl Needs {
         self.lacking(codes.seen_with(self).available())
     }
 
-    /// The first requirement that is not among what is available.
+    /// The first requirement that is not available.
     pub fn lacking(self, available: Self) -> Option<Requirement> {
         [
             (self.factors && !available.factors, Requirement::Factors),

@@ -1,20 +1,21 @@
 //! Mutual information from the distances of nearest neighbours, in nats.
 //!
-//! For each point, the distance to its k-th neighbour among the points that agree with it (in class, or in both
-//! variables) is compared with how many points lie within that distance in one variable alone. psi is the digamma function,
-//! which at whole numbers is a harmonic number: psi(n) = -gamma + 1 + 1/2 + ... + 1/(n - 1).
+//! For each point, the estimators find the distance to its k-th neighbour (within its class, or in the plane of both
+//! variables) and count the points within that distance in a single variable. psi is the digamma function, which at whole
+//! numbers is a harmonic number minus Euler's constant: psi(n) = -gamma + 1 + 1/2 + ... + 1/(n - 1).
 
 use crate::classes::Classes;
 
-/// Of a continuous variable and classes:
+/// The mutual information of a continuous variable and classes:
 /// ```text
 /// I = psi(N) + mean psi(k_i) - mean psi(N_i) - mean psi(m_i)
 /// ```
-/// with N_i the size of the class of point i, k_i = min(k, N_i - 1), and m_i the number of points of any class that are
-/// closer than the k_i-th neighbour in the class, the point itself included. Classes of one point are left out; at least 0.
+/// with N the number of points, N_i the size of the class of point i, k_i = min(k, N_i - 1), and m_i the number of points of
+/// any class, including point i, that are closer than its k_i-th neighbour in the class. Classes with a single point are left
+/// out. A negative estimate becomes 0.
 ///
-/// Reference: Ross 2014, Mutual information between discrete and continuous data sets; counted as in scikit-learn's
-/// `mutual_info_classif`, without its noise.
+/// Reference: Ross 2014, Mutual information between discrete and continuous data sets; points are counted as in scikit-learn's
+/// `mutual_info_classif`, but no noise is added.
 pub(crate) fn of_classes(values: &[f64], classes: &Classes, neighbours: usize) -> f64 {
     let rows: Vec<Vec<usize>> = classes.rows().into_iter().filter(|rows| rows.len() > 1).collect();
     let mut all: Vec<f64> = rows.iter().flatten().map(|&row| values[row]).collect();
@@ -33,14 +34,14 @@ pub(crate) fn of_classes(values: &[f64], classes: &Classes, neighbours: usize) -
     if all.is_empty() { 0.0 } else { (psi.at(all.len()) + sum / all.len() as f64).max(0.0) }
 }
 
-/// Of two continuous variables, each divided by its standard deviation:
+/// The mutual information of two continuous variables, each divided by its standard deviation:
 /// ```text
 /// I = psi(N) + psi(k) - mean psi(n_i) - mean psi(m_i)
 /// ```
-/// with n_i and m_i the numbers of points that are closer in the first and in the second variable alone than the k-th
-/// neighbour is in the larger of both distances, the point itself included. At least 0.
+/// with n_i and m_i the numbers of points, including point i, whose distance in the first or the second variable alone is
+/// smaller than that of the k-th neighbour in the maximum norm. A negative estimate becomes 0.
 ///
-/// Reference: Kraskov, Stögbauer and Grassberger 2004, Estimating mutual information, their first estimator.
+/// Reference: Kraskov, Stögbauer and Grassberger 2004, Estimating mutual information, eq. 8.
 pub(crate) fn of_numbers(first: &[f64], second: &[f64], neighbours: usize) -> f64 {
     let count = first.len();
     if count < 2 {
@@ -69,7 +70,7 @@ pub(crate) fn of_numbers(first: &[f64], second: &[f64], neighbours: usize) -> f6
     (psi.at(count) + psi.at(k) - sum / count as f64).max(0.0)
 }
 
-/// Divided by the standard deviation, unless that is 0.
+/// Centred, and divided by the standard deviation unless that is 0.
 fn scaled(values: &[f64]) -> Vec<f64> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -78,7 +79,7 @@ fn scaled(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| (value - mean) / scale).collect()
 }
 
-/// The distance from a place to its k-th neighbour in a sorted list.
+/// The distance from an entry of a sorted list to its k-th neighbour.
 fn distance_to_neighbour(sorted: &[f64], place: usize, k: usize) -> f64 {
     let (mut low, mut high, mut distance) = (place, place, 0.0);
     for _ in 0..k {
@@ -93,8 +94,8 @@ fn distance_to_neighbour(sorted: &[f64], place: usize, k: usize) -> f64 {
     distance
 }
 
-/// The larger of both distances from a point to its k-th neighbour, for points sorted by the first coordinate. Only points
-/// that are close enough in that coordinate are looked at.
+/// The distance from a point to its k-th neighbour in the maximum norm, for points sorted by the first coordinate. The search
+/// stops at points that are too far away in that coordinate alone.
 fn distance_in_plane(points: &[[f64; 2]], place: usize, k: usize, nearest: &mut Vec<f64>) -> f64 {
     nearest.clear();
     let [x, y] = points[place];
@@ -122,7 +123,7 @@ fn distance_in_plane(points: &[[f64; 2]], place: usize, k: usize, nearest: &mut 
     }
 }
 
-/// How many entries of a sorted list are closer to a value than a radius; those that equal it if the radius is 0.
+/// The number of entries of a sorted list whose distance to a value is below a radius; if the radius is 0, of those equal to it.
 fn closer(sorted: &[f64], value: f64, radius: f64) -> usize {
     let (low, high) = if radius > 0.0 {
         (

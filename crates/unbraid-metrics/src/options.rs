@@ -1,5 +1,5 @@
-//! The options of metrics. A metric declares each of them once, with the place where its value is kept; from that it can be
-//! listed, checked and set by name.
+//! The options of metrics. A metric declares each option once, with the field that holds its value; listing, checking and
+//! setting it by name follow from that.
 
 use crate::error::{OptionError, Result};
 use serde::Serialize;
@@ -20,24 +20,24 @@ pub struct OptionInfo {
     pub meaning: String,
     /// The values that are allowed, in words: `a whole number, 2 or more`.
     pub expected: String,
-    /// Its value unless it is set. An option that belongs to a word of another one has the default it has there.
+    /// Its value unless it is set. The default of an option that belongs to a choice is the one it has with that choice.
     pub default: Value,
-    /// The option and its word that this one belongs to: `c` of `sap` exists only with `predictor = "svm"`.
+    /// The choice that this option belongs to, as option and word: `c` of `sap` exists only with `predictor = "svm"`.
     pub only_with: Option<(String, String)>,
 }
 
-/// Several ways to do something, each with a word and with options of its own.
+/// A choice between alternatives, each with a word that names it and with options of its own.
 pub trait Choice: Sized {
-    /// The words, the usual one first.
+    /// The words of all alternatives, the default first.
     const WORDS: &'static [&'static str];
 
-    /// The word of this way.
+    /// The word of this alternative.
     fn word(&self) -> &'static str;
 
-    /// The way with this word and default options.
+    /// The alternative with this word and default options.
     fn of_word(word: &str) -> Option<Self>;
 
-    /// Declares the options that exist in this way only.
+    /// Declares the options that only this alternative has.
     fn declare(&mut self, declare: &mut Declare<'_>) {
         let _ = declare;
     }
@@ -77,17 +77,17 @@ pub trait Choice: Sized {
 #[derive(Debug)]
 pub struct Declare<'a> {
     task: Task<'a>,
-    /// The option and the word of it whose own options are being declared.
+    /// The choice, as option and word, whose own options are being declared.
     within: Option<(&'static str, &'static str)>,
 }
 
 #[derive(Debug)]
 enum Task<'a> {
-    /// Writes down all options, those of other words included.
+    /// Collects all options, those of other alternatives included.
     List(&'a mut Vec<OptionInfo>),
-    /// Writes down the values.
+    /// Collects the values.
     Read(&'a mut Map<String, Value>),
-    /// Takes values out of `left` and puts them into their places.
+    /// Moves values from `left` into the fields of the metric.
     Set { metric: &'a str, left: &'a mut Map<String, Value>, error: &'a mut Option<OptionError> },
 }
 
@@ -168,7 +168,7 @@ impl Declare<'_> {
     pub fn choice<T: Choice>(&mut self, name: &'static str, place: &mut T, meaning: &str) {
         let words: Vec<String> = T::WORDS.iter().map(|word| format!("\"{word}\"")).collect();
         let read = |found: &Value| T::of_word(found.as_str()?);
-        // Naming the word that it already has leaves the options of that word alone.
+        // Choosing the present alternative again keeps its options.
         let same = |place: &T, found: &T| place.word() == found.word();
         self.declare_unless(
             name,
@@ -275,14 +275,14 @@ impl Declare<'_> {
 /// Whatever declares options.
 type Declarer<'a> = &'a mut dyn FnMut(&mut Declare<'_>);
 
-/// All options, those of other words included.
+/// All options, those of other alternatives included.
 pub(crate) fn list(declarer: Declarer<'_>) -> Vec<OptionInfo> {
     let mut options = Vec::new();
     declarer(&mut Declare { task: Task::List(&mut options), within: None });
     options
 }
 
-/// The values of the options that exist with the present words.
+/// The values of the options that exist with the present choices.
 pub(crate) fn read(declarer: Declarer<'_>) -> Map<String, Value> {
     let mut values = Map::new();
     declarer(&mut Declare { task: Task::Read(&mut values), within: None });
@@ -358,7 +358,7 @@ fn is_none(found: &Value) -> bool {
     found.is_null() || found == "none"
 }
 
-/// What an option of one number can hold.
+/// The numeric types of options.
 trait Number: Copy + Display + PartialOrd + Into<Value> {
     /// What it is called in messages.
     const IN_WORDS: &'static str;

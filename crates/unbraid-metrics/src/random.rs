@@ -9,7 +9,8 @@ pub type Generator = ChaCha8Rng;
 
 /// The generator of `seed` for `purpose` at `position` (the number of a vote, a tree, a fold).
 ///
-/// Seed, purpose and position fill the key of ChaCha8, so different arguments never share a sequence.
+/// Seed, a 64-bit hash of the purpose, and position fill the key of ChaCha8, so that different seeds and positions never
+/// share a sequence, and different purposes only if their hashes collide.
 pub fn generator(seed: u64, purpose: &str, position: u64) -> Generator {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -18,7 +19,7 @@ pub fn generator(seed: u64, purpose: &str, position: u64) -> Generator {
     Generator::from_seed(key)
 }
 
-/// The 64-bit FNV-1a hash (Fowler, Noll, Vo), fixed for ever by its definition.
+/// The 64-bit FNV-1a hash (Fowler, Noll, Vo), which will never change.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -28,12 +28,12 @@ use serde_json::{Map, Value};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Among the names of metrics, stands for those that are run when none are named.
+/// In a list of names, stands for the metrics that run when none are named.
 pub const DEFAULT: &str = "default";
 
-/// Metrics that can be run by name, in the order in which they are shown.
+/// Metrics that can be run by name, in display order.
 ///
-/// Options are set by name, or by another value of the metric:
+/// Options are set by name, or by replacing the metric:
 ///
 /// ```
 /// use unbraid_metrics::Registry;
@@ -81,7 +81,7 @@ impl Registry {
         Self { entries: scores::builtin().into_iter().map(entry).collect() }
     }
 
-    /// Adds a metric behind the others.
+    /// Adds a metric after the others.
     ///
     /// # Errors
     /// If its description has no numbers, or one of its names or keys is taken.
@@ -91,7 +91,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a metric into the place of the one with the same name, usually with other parameters.
+    /// Replaces the metric of the same name, usually by one with other parameters.
     ///
     /// # Errors
     /// If there is no metric of this name, its description has no numbers, or one of its other names or its keys belongs
@@ -113,7 +113,7 @@ impl Registry {
         let Entry { options: all, values, metric, .. } = &mut self.entries[place];
         let mut declarer = |declare: &mut options::Declare<'_>| metric.declare_options(declare);
         if let Err(error) = options::set(name, all, options, &mut declarer) {
-            // Some may have been set before the one that is wrong.
+            // Options before the invalid one have been set already.
             options::set(name, all, values, &mut declarer)?;
             return Err(error);
         }
@@ -121,8 +121,8 @@ impl Registry {
         Ok(())
     }
 
-    /// The options of a metric, found as by [`Registry::find`], with their defaults. An option that exists in several ways
-    /// of doing something is listed once for each.
+    /// The options of a metric, found as by [`Registry::find`], with their defaults. An option that several alternatives of a
+    /// choice have is listed once for each.
     ///
     /// # Errors
     /// As [`Registry::find`].
@@ -130,7 +130,7 @@ impl Registry {
         self.find_entry(name).map(|entry| entry.options.as_slice())
     }
 
-    /// The values that the options of a metric have now: what is stored beside its numbers.
+    /// The current values of a metric's options, as they are stored with its numbers.
     ///
     /// # Errors
     /// As [`Registry::find`].
@@ -147,7 +147,7 @@ impl Registry {
         Ok(self)
     }
 
-    /// The description of a metric that may be registered, apart from the entry it is going to replace.
+    /// The description of a metric, if none of its names is taken by an entry other than the one it replaces.
     fn check(&self, metric: &dyn Metric, replaced: Option<usize>) -> Result<Description> {
         let description = metric.description();
         if description.numbers.is_empty() {
@@ -165,7 +165,7 @@ impl Registry {
         Ok(description)
     }
 
-    /// The descriptions of all metrics, in the order in which they are shown.
+    /// The descriptions of all metrics, in display order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Description> + Clone {
         self.entries.iter().map(|entry| &entry.description)
     }
@@ -175,13 +175,13 @@ impl Registry {
         self.position(name).map(|place| &self.entries[place].description)
     }
 
-    /// The place of the metric with exactly this name in the order in which metrics are shown.
+    /// The position of the metric with exactly this name in display order.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.iter().position(|description| description.name == name)
     }
 
     /// Finds a metric by its name, an alias or the key of one of its numbers. Hyphens count as underscores, case is
-    /// ignored, and an ending `_score` may be left out.
+    /// ignored, and a trailing `_score` may be omitted.
     ///
     /// # Errors
     /// [`MetricsError::UnknownMetric`] with the nearest name.
@@ -200,7 +200,7 @@ impl Registry {
         self.find_entry(name).map(|entry| &entry.description)
     }
 
-    /// As [`Registry::find`], but the metric itself.
+    /// As [`Registry::find`], but returns the metric itself.
     ///
     /// # Errors
     /// As [`Registry::find`].
@@ -234,8 +234,8 @@ impl Registry {
         }
     }
 
-    /// The metric that gives the number with this key. A key of a metric followed by a count, such as
-    /// `downstream_accuracy_100`, or by the name of a factor, such as `attribute_accuracy/Smiling`, is the metric's, too.
+    /// The metric that gives the number with this key. A metric also owns its keys followed by a count
+    /// (`downstream_accuracy_100`) or by the name of a factor (`attribute_accuracy/Smiling`).
     pub fn find_by_key(&self, key: &str) -> Option<&Description> {
         let owner = |key: &str| self.iter().find(|metric| metric.position(key).is_some());
         match factor_of_key(key) {
@@ -244,7 +244,7 @@ impl Registry {
         }
     }
 
-    /// What the number with this key is called in figures: `DCI completeness`, `downstream accuracy 100`, `attribute
+    /// The label of the number with this key in figures: `DCI completeness`, `downstream accuracy 100`, `attribute
     /// accuracy, Smiling`.
     pub fn label(&self, key: &str) -> Option<String> {
         let metric = self.find_by_key(key)?;
@@ -258,7 +258,7 @@ impl Registry {
         })
     }
 
-    /// The metrics that are run when none are named: those that run by default and whose needs these codes meet.
+    /// The metrics that run when none are named: those that run by default and whose needs these codes meet.
     pub fn applicable(&self, codes: &Codes) -> Vec<&Description> {
         let applies = |metric: &&Description| metric.by_default && metric.needs.missing_from(codes).is_none();
         self.iter().filter(applies).collect()
@@ -272,10 +272,10 @@ impl Registry {
         Ok(self.choose_entries(names, codes)?.into_iter().map(|entry| &entry.description).collect())
     }
 
-    /// As [`Registry::choose`], for codes that are still to be computed and will have what is `available`.
+    /// As [`Registry::choose`], for codes that have yet to be computed and will have what is `available`.
     ///
     /// # Errors
-    /// If a name is unknown, or a metric that is asked for by its own name needs something else.
+    /// If a name is unknown, or a metric that is requested by name needs something that is not available.
     pub fn choose_from<N: AsRef<str>>(&self, names: &[N], available: Needs) -> Result<Vec<&Description>> {
         let chosen = self.choose_where(names, |needs| needs.lacking(available).is_none())?;
         for Entry { description, .. } in &chosen {
@@ -319,8 +319,8 @@ impl Registry {
         self.run_with_progress(names, codes, options, |_, _, _| ())
     }
 
-    /// As [`Registry::run`], and calls `progress` before each metric with its description, its position and how many
-    /// there are; again before each time that it is computed for a chance level or an interval.
+    /// As [`Registry::run`], and calls `progress` before each metric with its description, its position and the number of
+    /// metrics, and again before each repetition for a chance level or an interval.
     ///
     /// # Errors
     /// As [`Registry::run`].
@@ -338,8 +338,8 @@ impl Registry {
             }
         }
         let (scorable, notes) = factor_classes::scorable(codes);
-        // A sampler of the whole data set knows factors as they are: where their values are put into classes, the rows of
-        // the codes are grouped instead.
+        // A sampler over the whole data set knows the original factors only: if some have been put into classes or left out,
+        // the rows of the codes are grouped instead.
         let sampler = options.sampler.filter(|_| notes.is_empty());
         let options = Options { sampler, ..*options };
         let mut trials = Trials::new(&scorable, options);
@@ -383,8 +383,8 @@ fn normalised(name: &str) -> String {
     name.trim().to_lowercase().replace('-', "_")
 }
 
-/// The key of a score and the name of a factor: `attribute_accuracy/Smiling` as `attribute_accuracy` and `Smiling`. Names
-/// of losses, such as `train/kl`, have no score before the stroke.
+/// Splits a key into that of a score and the name of a factor: `attribute_accuracy/Smiling` into `attribute_accuracy` and
+/// `Smiling`. Names of losses, such as `train/kl`, are split as well, but what precedes their slash is not a score.
 pub fn factor_of_key(key: &str) -> Option<(&str, &str)> {
     key.split_once('/')
 }
@@ -394,13 +394,13 @@ fn without_count(key: &str) -> Option<(&str, &str)> {
     key.rsplit_once('_').filter(|(_, count)| count.parse::<usize>().is_ok())
 }
 
-/// The built-in metrics with their default parameters, made once.
+/// The built-in metrics with their default parameters, created once.
 pub fn shared() -> &'static Registry {
     static SHARED: LazyLock<Registry> = LazyLock::new(Registry::builtin);
     &SHARED
 }
 
-/// The descriptions of the built-in metrics, in the order in which they are shown.
+/// The descriptions of the built-in metrics, in display order.
 pub fn metrics() -> impl ExactSizeIterator<Item = &'static Description> + Clone {
     shared().iter()
 }
@@ -418,7 +418,7 @@ pub fn find_by_key(key: &str) -> Option<&'static Description> {
     shared().find_by_key(key)
 }
 
-/// The built-in metrics that are run when none are named; see [`Registry::applicable`].
+/// The built-in metrics that run when none are named; see [`Registry::applicable`].
 pub fn applicable(codes: &Codes) -> Vec<&'static Description> {
     shared().applicable(codes)
 }

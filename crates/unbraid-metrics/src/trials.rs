@@ -1,12 +1,12 @@
-//! One metric on given codes, on codes with shuffled factors and on resampled points.
+//! A metric computed on the given codes, on shuffled factors (chance) and on resampled points (intervals).
 
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::metric::{Description, Metric, Options};
 use crate::report::{Bootstrap, Chance, ScoreValues};
 
-/// The codes, and their shuffles so far, which metrics share. (Resamples are drawn again for each metric: a thousand of
-/// them would fill the memory.)
+/// The codes, and the shuffled copies made so far, which all metrics share. (Resamples are drawn again for each metric: a
+/// thousand of them would not fit into memory.)
 pub(crate) struct Trials<'a> {
     codes: &'a Codes,
     options: Options<'a>,
@@ -18,7 +18,7 @@ impl<'a> Trials<'a> {
         Self { codes, options, shuffled: Vec::new() }
     }
 
-    /// The numbers of a metric, those that say nothing of these codes marked as undefined.
+    /// The numbers of a metric, with those that are meaningless for these codes marked as undefined.
     pub(crate) fn values(&self, metric: &dyn Metric, description: &Description) -> Result<ScoreValues> {
         let codes = self.codes.seen_with(description.needs);
         let values = if self.is_undefined(description) {
@@ -29,8 +29,8 @@ impl<'a> Trials<'a> {
         Ok(marked(values, codes, description))
     }
 
-    /// The numbers of a metric by chance; `None` if they are not asked for, the metric does not depend on factors, or a
-    /// sampler of the whole data set cannot be shuffled. Calls `tick` before each shuffle.
+    /// The chance levels of a metric's numbers; `None` if they are not requested, the metric does not depend on factors, or
+    /// its sampler of the whole data set cannot be shuffled. Calls `tick` before each shuffle.
     pub(crate) fn chance(
         &mut self,
         metric: &dyn Metric,
@@ -61,8 +61,8 @@ impl<'a> Trials<'a> {
         Ok(Some(Chance::of_shuffles(&rounds)))
     }
 
-    /// The intervals of a metric's numbers; `None` if they are not asked for. Metrics that draw from a sampler of the whole
-    /// data set draw anew instead of having their points resampled. Calls `tick` before each resample.
+    /// The intervals of a metric's numbers; `None` if they are not requested. Metrics that draw from a sampler of the whole
+    /// data set draw again, with another seed, instead of having their points resampled. Calls `tick` before each resample.
     pub(crate) fn bootstrap(
         &self,
         metric: &dyn Metric,
@@ -100,14 +100,14 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// The same numbers, those that say nothing of these codes marked as undefined.
+/// The same numbers, with those that are meaningless for these codes marked as undefined.
 fn marked(values: ScoreValues, codes: &Codes, description: &Description) -> ScoreValues {
     undefined(codes, description)
         .into_iter()
         .fold(values, |values, (key, why)| values.with_undefined(key, why))
 }
 
-/// The keys of the numbers that say nothing of these codes, and why.
+/// The keys of the numbers that are meaningless for these codes, and why.
 fn undefined(codes: &Codes, description: &Description) -> Vec<(String, String)> {
     if !description.needs.factors {
         return Vec::new();

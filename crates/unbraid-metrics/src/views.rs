@@ -1,7 +1,7 @@
-//! Borrowed arrays that have been checked: what score functions take.
+//! Borrowed arrays that have been checked: the input of score functions.
 //!
-//! Each type is built by a constructor that checks once, or obtained from [`Codes`](crate::Codes), which has been checked
-//! already. A score function never checks again.
+//! Each type is built by a constructor that checks the arrays, or obtained from [`Codes`](crate::Codes), which have been
+//! checked already. Score functions never check again.
 
 use crate::checks::{check_codes, check_factors, check_log_variances, check_train_test, check_varies};
 use crate::classes::Classes;
@@ -74,14 +74,14 @@ impl<'a> Labelled<'a> {
     /// Checks `codes` \[n, units\] and `factors` \[n, factors\].
     ///
     /// # Errors
-    /// If the arrays are too small, do not fit each other or are not finite, or if no factor varies.
+    /// If the arrays are too small, their shapes do not match, a number is not finite, or no factor varies.
     pub fn new(codes: ArrayView2<'a, f64>, factors: ArrayView2<'a, i64>) -> Result<Self> {
         check_codes("codes", codes)?;
         check_factors("factors", factors, codes.nrows(), "rows of codes")?;
         Self::classify("factors", codes, factors)
     }
 
-    /// Arrays that fit each other; fails if no factor varies, naming the factors as `array`.
+    /// Arrays of matching shapes; fails if no factor varies, with `array` as the name of the factors.
     fn classify(
         array: &'static str,
         codes: ArrayView2<'a, f64>,
@@ -92,7 +92,7 @@ impl<'a> Labelled<'a> {
         Ok(Self { codes, factors, classes: Cow::Owned(classes), numbers: None, regressed: &[] })
     }
 
-    /// Arrays that fit each other, with the classes of each factor; fails if no factor varies.
+    /// Arrays of matching shapes, with the classes of each factor; fails if no factor varies.
     pub(crate) fn from_checked(
         codes: ArrayView2<'a, f64>,
         factors: ArrayView2<'a, i64>,
@@ -119,14 +119,14 @@ impl<'a> Labelled<'a> {
         &self.classes
     }
 
-    /// Each factor as numbers, \[n, factors\]: its real values where it has some
-    /// ([`Codes::from_numbers`](crate::Codes::from_numbers)), else those of [`Labelled::factors`].
+    /// Each factor as numbers, \[n, factors\]: its real values if it has any
+    /// ([`Codes::from_numbers`](crate::Codes::from_numbers)), otherwise those of [`Labelled::factors`].
     pub fn numbers(&self) -> Array2<f64> {
         numbers_or(self.numbers, self.factors)
     }
 
-    /// Whether a factor takes so many different values that it counts as a number wherever a score can treat it as one. Its
-    /// classes are then groups of neighbouring values.
+    /// Whether a factor takes so many different values that scores treat it as a number if they can. Its classes are then
+    /// groups of neighbouring values.
     pub fn is_number(&self, factor: usize) -> bool {
         self.regressed.get(factor).copied().unwrap_or(false)
     }
@@ -168,7 +168,7 @@ impl<'a> TrainTest<'a> {
     /// Checks codes \[n, units\] and factors \[n, factors\] of both samples.
     ///
     /// # Errors
-    /// If the arrays are too small, do not fit each other or are not finite, or if no factor varies in the training
+    /// If the arrays are too small, their shapes do not match, a number is not finite, or no factor varies in the training
     /// sample.
     pub fn new(
         codes_train: ArrayView2<'a, f64>,
@@ -215,7 +215,7 @@ impl<'a> TrainTest<'a> {
         self.factors_test
     }
 
-    /// The factors of the test codes as numbers, as [`Labelled::numbers`] those of the training codes.
+    /// The factors of the test codes as numbers; see [`Labelled::numbers`].
     pub fn numbers_test(&self) -> Array2<f64> {
         numbers_or(self.numbers_test, self.factors_test)
     }
@@ -234,7 +234,7 @@ impl<'a> Posteriors<'a> {
     /// Checks `means` and `log_variances`, both \[n, units\].
     ///
     /// # Errors
-    /// If the arrays are too small, differ in shape or are not finite, or if a log-variance is beyond 250.
+    /// If the arrays are too small or differ in shape, a number is not finite, or the magnitude of a log-variance exceeds 250.
     pub fn new(means: ArrayView2<'a, f64>, log_variances: ArrayView2<'a, f64>) -> Result<Self> {
         check_codes("means", means)?;
         check_log_variances("log_variances", log_variances, means, ["rows of means", "units of means"])?;

@@ -1,5 +1,5 @@
-//! What may be known of points beside their codes: posteriors, clusters, names and kinds of factors, reconstructions, unseen
-//! points. Each is checked against the codes when it is added.
+//! What can be added to codes: posteriors, clusters, names and kinds of factors, reconstruction errors, unseen points. Each is
+//! checked against the codes when it is added.
 
 use super::Codes;
 use crate::checks::{check_finite, check_length, check_log_variances};
@@ -8,11 +8,11 @@ use crate::metric::FactorKind;
 use ndarray::Array2;
 
 impl Codes {
-    /// Adds what the values of the factors stand for where that is a number, \[n, factors\] and \[m, factors\]: ages, weights.
-    /// Scores that treat a factor as a number then use these instead of class numbers.
+    /// Adds the numbers that the values of the factors stand for, such as ages or weights, \[n, factors\] and \[m, factors\].
+    /// Scores that treat a factor as a number then use these instead of its class labels.
     ///
     /// # Errors
-    /// If the arrays have other shapes than the factors, or a number is not finite.
+    /// If the shapes differ from those of the factors, or a number is not finite.
     pub fn with_factor_numbers(mut self, train: Array2<f64>, test: Array2<f64>) -> Result<Self> {
         for (array, numbers, factors, others) in [
             (
@@ -39,7 +39,7 @@ impl Codes {
     /// Adds the logarithms of the posterior variances of the training codes, \[n, units\]; the codes are then means.
     ///
     /// # Errors
-    /// If the array has another shape than the training codes, or a number is NaN or beyond 250.
+    /// If the shape differs from that of the training codes, or a number is NaN or its magnitude exceeds 250.
     pub fn with_log_variances(mut self, log_variance_train: Array2<f64>) -> Result<Self> {
         check_log_variances(
             "log_variance_train",
@@ -55,7 +55,7 @@ impl Codes {
     /// units\] and \[m, categorical units\].
     ///
     /// # Errors
-    /// If the arrays have no column, or other numbers of rows than the codes.
+    /// If the arrays have no columns, or their numbers of rows differ from those of the codes.
     pub fn with_clusters(mut self, train: Array2<i64>, test: Array2<i64>) -> Result<Self> {
         for (array, clusters, codes, other) in [
             ("clusters_train", &train, &self.codes_train, "rows of codes_train"),
@@ -95,8 +95,7 @@ impl Codes {
         Ok(self)
     }
 
-    /// Adds how well a model reconstructs each training point: the squared error of a pixel, mean over pixels and
-    /// channels.
+    /// Adds how well a model reconstructs each training point: the squared error, averaged over pixels and channels.
     ///
     /// # Errors
     /// If there are not as many as training codes, or one is negative or not finite.
@@ -113,11 +112,11 @@ impl Codes {
         Ok(self)
     }
 
-    /// Adds the divergence of each unit's posterior from its prior for each training point, \[n, units\], in nats. Without
-    /// it the prior is taken to be standard normal.
+    /// Adds the KL divergence of each unit's posterior from its prior for each training point, \[n, units\], in nats. Without
+    /// it, the prior is assumed to be standard normal.
     ///
     /// # Errors
-    /// If the array has another shape than the training codes, or a number is not finite.
+    /// If the shape differs from that of the training codes, or a number is not finite.
     pub fn with_divergences(mut self, divergences: Array2<f64>) -> Result<Self> {
         let array = "divergence_train";
         let (rows, units) = self.codes_train.dim();
@@ -128,8 +127,8 @@ impl Codes {
         Ok(self)
     }
 
-    /// Adds points that the model was not trained on, as the training codes of `unseen`. Scores without a split into
-    /// training and test points are then computed on them. (The others are tested on the test points, which should be
+    /// Adds points that the model was not trained on, as the training codes of `unseen`. Scores that do not distinguish
+    /// training from test points are then computed on them. (The others are tested on the test points, which should be
     /// unseen as well.)
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The same points in another form, for trials: with shuffled factors, resampled, with other classes or fewer factors.
+//! Variants of the same points: with shuffled factors, resampled, with other classes or fewer factors.
 
 use super::Codes;
 use crate::classes::Classes;
@@ -7,8 +7,8 @@ use crate::random::{self, generator};
 use ndarray::{Array2, Axis};
 
 impl Codes {
-    /// The same codes with the rows of their factors in another order, all factors of a row together: what is left of a
-    /// score is chance. Another `round` is another order.
+    /// The same codes with the rows of their factors shuffled, all factors of a row together: what a score then finds is
+    /// chance. Each `round` has an order of its own.
     pub(crate) fn shuffled(&self, seed: u64, round: usize) -> Self {
         let order = |purpose, rows| random::choose(&mut generator(seed, purpose, round as u64), rows, rows);
         let (train, test) =
@@ -24,8 +24,7 @@ impl Codes {
         }
     }
 
-    /// As many training points and as many test points, drawn from them with replacement. Another `round` is another
-    /// draw.
+    /// A bootstrap resample: as many training and test points, drawn with replacement. Each `round` is a draw of its own.
     pub(crate) fn resampled(&self, seed: u64, round: usize) -> Self {
         let draw = |purpose, rows| {
             let mut generator = generator(seed, purpose, round as u64);
@@ -55,8 +54,8 @@ impl Codes {
         }
     }
 
-    /// The same points with each factor treated as given: unchanged, left out, or with groups of neighbouring values as its
-    /// classes. The numbers that factors stand for stay the same.
+    /// The same points with each factor kept, left out, or with groups of neighbouring values as its classes. The numbers that
+    /// factors stand for do not change.
     pub(crate) fn with_classes(&self, treatments: &[Treatment]) -> Self {
         let kept: Vec<usize> =
             (0..treatments.len()).filter(|&factor| treatments[factor] != Treatment::LeftOut).collect();
@@ -105,7 +104,7 @@ impl Codes {
     }
 }
 
-/// The entries of some factors; none if the list is empty, as it is where nothing is known of the factors.
+/// The entries of the chosen factors; none if the list is empty, which means that they are not known.
 fn chosen<T: Clone>(list: &[T], factors: &[usize]) -> Vec<T> {
     factors.iter().filter_map(|&factor| list.get(factor).cloned()).collect()
 }

@@ -1,4 +1,4 @@
-//! Codes with their factors, posteriors and clusters: what metrics are computed from.
+//! Codes with their factors, posteriors and clusters: the input of metrics.
 
 mod additions;
 mod derived;
@@ -12,10 +12,10 @@ use ndarray::{Array2, ArrayView2};
 
 /// Codes of a training and a test sample, with factors, posteriors and clusters where there are any.
 ///
-/// Only the training codes are required. Metrics that need something else apply where it is present.
+/// Only the training codes are required. Metrics that need more run only if it is present.
 ///
-/// Everything is checked when it is put in, so metrics need not check it again. [`Codes::labelled`],
-/// [`Codes::train_test`] and the like give the checked views that score functions take, at no cost.
+/// Everything is checked when it is added, so metrics need not check it again. [`Codes::labelled`],
+/// [`Codes::train_test`] and similar methods give the checked views that score functions take, without copying.
 ///
 /// ```
 /// use ndarray::array;
@@ -44,7 +44,7 @@ pub struct Codes {
     factor_kinds: Vec<FactorKind>,
     reconstruction_errors: Option<Vec<f64>>,
     divergences: Option<Array2<f64>>,
-    /// The factors of training and test points as real numbers, where they are more than class numbers.
+    /// The factors of training and test points as real numbers, if they are more than class labels.
     numbers: Option<(Array2<f64>, Array2<f64>)>,
     /// Whether each factor is predicted as a number; see [`crate::factor_classes`]. Empty if none is.
     regressed: Vec<bool>,
@@ -64,8 +64,8 @@ impl Codes {
         }
     }
 
-    /// What a metric with these needs sees: points that the model was not trained on, if there are any and the metric
-    /// does not split points into training and test points itself.
+    /// The points that a metric with these needs is computed on: those that the model was not trained on, if there are any and
+    /// the metric does not distinguish training from test points.
     pub(crate) fn seen_with(&self, needs: Needs) -> &Self {
         self.unseen.as_deref().filter(|_| !needs.test_points).unwrap_or(self)
     }
@@ -111,12 +111,12 @@ impl Codes {
         &self.factor_kinds
     }
 
-    /// The squared error of a pixel of each training point.
+    /// The mean squared error per pixel of each training point.
     pub fn reconstruction_errors(&self) -> Option<&[f64]> {
         self.reconstruction_errors.as_deref()
     }
 
-    /// The divergence of each unit's posterior from its prior for each training point, \[n, units\].
+    /// The KL divergence of each unit's posterior from its prior for each training point, \[n, units\].
     pub fn divergences(&self) -> Option<ArrayView2<'_, f64>> {
         self.divergences.as_ref().map(|array| array.view())
     }

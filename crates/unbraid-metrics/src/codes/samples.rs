@@ -13,7 +13,7 @@ impl Codes {
     /// arrays without rows, mean that there are none.
     ///
     /// # Errors
-    /// If arrays are too small, do not fit each other or are not finite.
+    /// If the arrays are too small, their shapes do not match, or a number is not finite.
     ///
     /// ```
     /// use ndarray::array;
@@ -57,9 +57,9 @@ impl Codes {
 
     /// As [`Codes::new`], for factors that may be real numbers: an angle, an age, a weight.
     ///
-    /// A factor of whole numbers is as in [`Codes::new`]. The values of any other factor are its classes in ascending order
-    /// where a score needs classes, and themselves where a score needs numbers. (A [`Registry`](crate::Registry) puts values
-    /// that hardly ever repeat into twenty classes of equal size.)
+    /// A factor of whole numbers is treated as in [`Codes::new`]. The distinct values of any other factor, in ascending order,
+    /// are its classes for scores that need classes; scores that need numbers see the values. (A
+    /// [`Registry`](crate::Registry) groups values that hardly ever repeat into twenty classes of equal size.)
     ///
     /// # Errors
     /// As [`Codes::new`]; if a factor is not finite.
@@ -99,7 +99,7 @@ impl Codes {
     /// One sample, split in order: the first two thirds (rounded up) are for training, the rest is for testing.
     ///
     /// # Errors
-    /// If the arrays are too small, do not fit each other or are not finite.
+    /// If the arrays are too small, their shapes do not match, or a number is not finite.
     pub fn split(codes: ArrayView2<'_, f64>, factors: ArrayView2<'_, i64>) -> Result<Self> {
         check_codes("codes", codes)?;
         check_factors("factors", factors, codes.nrows(), "rows of codes")?;
@@ -132,7 +132,7 @@ impl Codes {
     /// Codes \[n, units\] without factors: only metrics that need none apply.
     ///
     /// # Errors
-    /// If the codes are too small or not finite.
+    /// If there are too few codes, or a number is not finite.
     pub fn unlabelled(codes: Array2<f64>) -> Result<Self> {
         check_codes("codes_train", codes.view())?;
         let (rows, units) = codes.dim();

@@ -1,4 +1,4 @@
-//! Random forests for classification, as scikit-learn's `RandomForestClassifier`.
+//! Random forests for classification (Breiman 2001), like scikit-learn's `RandomForestClassifier`.
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 pub struct ForestParameters {
     /// The number of trees.
     pub trees: usize,
-    /// Splits from the root to a leaf at most; `None` grows until leaves are pure.
+    /// The maximum depth of a tree; `None` grows trees until leaves are pure.
     pub max_depth: Option<usize>,
-    /// Features that each split chooses from; `None` is the square root of their number.
+    /// The number of features that each split chooses from; `None` is the square root of their number.
     pub features_per_split: Option<usize>,
-    /// Draws the rows of each tree and the features of each split.
+    /// Seeds the choice of rows for each tree and of features for each split.
     pub seed: u64,
 }
 
@@ -38,7 +38,7 @@ impl ForestParameters {
             "features_per_split",
             features_per_split,
             1..,
-            "default: the square root of all",
+            "features that each split chooses from (none: the square root of all)",
         );
     }
 }
@@ -51,7 +51,7 @@ pub struct RandomForest {
     classes: usize,
 }
 
-/// A node: a split whose children stand at `left` and `left + 1`, or a leaf with the shares of the classes.
+/// A node: a split whose children are at `left` and `left + 1`, or a leaf with the class frequencies.
 #[derive(Clone, Debug)]
 enum Node {
     Split { feature: usize, threshold: f64, left: usize },
@@ -59,11 +59,12 @@ enum Node {
 }
 
 impl RandomForest {
-    /// Grows trees on rows drawn with replacement, each split the best by Gini impurity among randomly chosen features.
-    /// Predictions average the class shares of the leaves; importances average the normalised impurity decrease of trees.
+    /// Grows trees on rows drawn with replacement. Each split is the best by Gini impurity among randomly chosen features.
+    /// Predictions average the class frequencies of the leaves; importances average the normalised impurity decrease of the
+    /// trees.
     ///
     /// # Errors
-    /// If there are no rows, the number of labels differs, or there are to be no trees.
+    /// If there are no rows, the number of labels differs, or the number of trees is 0.
     ///
     /// ```
     /// use ndarray::array;
@@ -115,7 +116,7 @@ impl RandomForest {
         Ok(Self { trees, importances, classes: classes.count() })
     }
 
-    /// The share of each feature in the impurity that was removed: not negative, of sum 1, or all 0 without any split.
+    /// The share of each feature in the total decrease of impurity: non-negative, with sum 1, or all 0 if there is no split.
     pub fn importances(&self) -> &[f64] {
         &self.importances
     }
@@ -146,7 +147,7 @@ impl RandomForest {
     }
 }
 
-/// One tree under construction.
+/// A tree under construction.
 struct Growth<'a> {
     columns: &'a [Vec<f64>],
     classes: &'a Classes,
@@ -159,7 +160,7 @@ struct Growth<'a> {
 
 /// A split of the rows of a node.
 struct Best {
-    /// Sum over both sides of (sum of squared counts) / rows: the larger, the purer.
+    /// Sum over both sides of (sum of squared class counts) / rows: the larger, the purer.
     purity: f64,
     feature: usize,
     threshold: f64,

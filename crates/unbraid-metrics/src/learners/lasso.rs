@@ -1,4 +1,4 @@
-//! Least squares with an L1 penalty, by coordinate descent, as scikit-learn's `Lasso`.
+//! Least squares with an L1 penalty (Tibshirani 1996), by coordinate descent, like scikit-learn's `Lasso`.
 
 use crate::checks::check_length;
 use crate::error::{MetricsError, Result};
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct LassoParameters {
     /// The strength of the penalty.
     pub alpha: f64,
-    /// The duality gap, as a share of the squared target, at which to stop.
+    /// Stops when the duality gap is at most this share of the squared norm of the centred target.
     pub tolerance: f64,
-    /// Passes over the features, at most.
+    /// The maximum number of passes over the features.
     pub max_iterations: usize,
 }
 
@@ -28,7 +28,12 @@ impl LassoParameters {
     pub(crate) fn declare(&mut self, declare: &mut Declare<'_>) {
         let Self { alpha, tolerance, max_iterations } = self;
         declare.number("alpha", alpha, 0.0.., "strength of the penalty");
-        declare.number("tolerance", tolerance, POSITIVE, "duality gap at which to stop, as a share");
+        declare.number(
+            "tolerance",
+            tolerance,
+            POSITIVE,
+            "duality gap at which to stop, as a share of the squared target",
+        );
         declare.count("max_iterations", max_iterations, 1.., "passes over the features at most");
     }
 }
@@ -38,7 +43,7 @@ impl LassoParameters {
 pub struct Lasso {
     /// The weight of each feature.
     pub weights: Vec<f64>,
-    /// The value where all features are 0.
+    /// The prediction if all features are 0.
     pub intercept: f64,
 }
 
@@ -52,7 +57,7 @@ impl Lasso {
     /// use ndarray::array;
     /// use unbraid_metrics::learners::{Lasso, LassoParameters};
     ///
-    /// // One standardised feature: least squares gives 2, the penalty takes alpha away.
+    /// // One standardised feature: least squares gives 2, from which the penalty subtracts alpha.
     /// let fitted = Lasso::fit(
     ///     array![[-1.0], [1.0]].view(),
     ///     array![-2.0, 2.0].view(),
@@ -118,7 +123,7 @@ impl Lasso {
     }
 }
 
-/// A column without its mean; all 0 if it is constant.
+/// A column minus its mean; all 0 if it is constant.
 struct Centred {
     values: Vec<f64>,
     mean: f64,
@@ -135,11 +140,11 @@ impl Centred {
     }
 }
 
-/// The duality gap: how far the objective (times n) can still be from its minimum.
+/// The duality gap: an upper bound on how far the objective (times n) is from its minimum.
 fn gap(columns: &[Centred], target: &Centred, residual: &[f64], weights: &[f64], penalty: f64) -> f64 {
     let steepest = columns.iter().map(|column| dot(&column.values, residual).abs()).fold(0.0, f64::max);
     let squares = dot(residual, residual);
-    // The residual, shortened so that it is feasible for the dual problem.
+    // The residual is scaled down until it is feasible for the dual problem.
     let share = if steepest > penalty { penalty / steepest } else { 1.0 };
     let weight_norm: f64 = weights.iter().map(|weight| weight.abs()).sum();
     0.5 * squares * (1.0 + share * share) + penalty * weight_norm - share * dot(residual, &target.values)

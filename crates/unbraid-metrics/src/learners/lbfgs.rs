@@ -1,12 +1,12 @@
-//! Limited-memory BFGS with a line search that satisfies the strong Wolfe conditions.
+//! Limited-memory BFGS (Liu and Nocedal 1989) with a line search for the strong Wolfe conditions.
 //!
-//! Stops where scikit-learn's call of L-BFGS-B stops: when the largest entry of the gradient, or the relative decrease
-//! of the value, is small enough, or after a number of iterations.
+//! It has the stopping criteria of L-BFGS-B as called by scikit-learn: the largest entry of the gradient, the relative
+//! decrease of the value, and the number of iterations.
 
 /// When to stop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
-    /// Iterations at most.
+    /// The maximum number of iterations.
     pub iterations: usize,
     /// Largest magnitude of an entry of the gradient.
     pub gradient: f64,
@@ -14,10 +14,10 @@ pub(super) struct Stop {
     pub decrease: f64,
 }
 
-/// Pairs of steps and gradient differences that are remembered; scipy's default.
+/// The number of pairs of steps and gradient differences that are kept; SciPy's default.
 const MEMORY: usize = 10;
 
-/// Minimises a function from `start`. `evaluate` writes the gradient at a point and gives the value there.
+/// Minimises a function, starting at `point`. `evaluate` writes the gradient at a point and returns the value there.
 pub(super) fn minimise(
     mut point: Vec<f64>,
     stop: Stop,
@@ -34,7 +34,7 @@ pub(super) fn minimise(
         let mut direction = descent(&history, &gradient);
         let mut slope = dot(&direction, &gradient);
         if slope >= 0.0 || !slope.is_finite() {
-            // The memory has gone wrong: start over with steepest descent.
+            // Not a direction of descent: start over with steepest descent.
             history.clear();
             direction = gradient.iter().map(|entry| -entry).collect();
             slope = dot(&direction, &gradient);
@@ -68,7 +68,7 @@ struct Pair {
     curvature: f64,
 }
 
-/// The two-loop recursion: minus the inverse Hessian, as remembered, times the gradient.
+/// The two-loop recursion: minus the approximate inverse Hessian times the gradient.
 fn descent(history: &[Pair], gradient: &[f64]) -> Vec<f64> {
     let mut direction: Vec<f64> = gradient.iter().map(|entry| -entry).collect();
     let mut weights = Vec::with_capacity(history.len());
@@ -96,8 +96,8 @@ struct Trial {
     gradient: Vec<f64>,
 }
 
-/// Finds a step length by bracketing and interpolation (Nocedal and Wright, algorithms 3.5 and 3.6). `None` if the
-/// function does not decrease along the direction to working precision.
+/// Finds a step length by bracketing and interpolation (Nocedal and Wright 2006, Numerical optimization, algorithms 3.5 and
+/// 3.6). `None` if the function does not decrease along the direction to working precision.
 fn search(
     point: &[f64],
     direction: &[f64],
@@ -106,7 +106,7 @@ fn search(
     first: f64,
     evaluate: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
 ) -> Option<Trial> {
-    // The constants of L-BFGS-B's search.
+    // The constants of the line search of L-BFGS-B.
     const SUFFICIENT: f64 = 1e-3;
     const CURVATURE: f64 = 0.9;
     const EVALUATIONS: usize = 50;
@@ -142,11 +142,11 @@ fn search(
             break;
         }
     }
-    // Nothing satisfied both conditions; a point that is lower still serves.
+    // No point satisfied both conditions; one with a lower value will do.
     (low.length > 0.0 && low.value < value).then_some(low)
 }
 
-/// The minimum of the parabola through the lower point, kept away from both ends.
+/// The minimum of the parabola through both points with the slope at the lower one, kept away from both ends.
 fn between(low: &Trial, high: &Trial) -> f64 {
     let width = high.length - low.length;
     let curvature = (high.value - low.value - low.slope * width) / (width * width);

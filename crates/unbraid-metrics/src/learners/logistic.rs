@@ -1,4 +1,4 @@
-//! Multinomial logistic regression, as scikit-learn's `LogisticRegression` with its default solver.
+//! Multinomial logistic regression, like scikit-learn's `LogisticRegression` with its default solver.
 
 use super::lbfgs::{Stop, minimise};
 use crate::classes::Classes;
@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct LogisticParameters {
     /// The inverse of the strength of the penalty.
     pub c: f64,
-    /// The largest entry of the gradient of the mean loss at which to stop.
+    /// Stops when no entry of the gradient of the mean loss exceeds this magnitude.
     pub tolerance: f64,
-    /// Iterations of L-BFGS at most.
+    /// The maximum number of iterations of L-BFGS.
     pub max_iterations: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct LogisticRegression {
     classes: usize,
 }
 
-/// Rows that are worked on at a time: their scores and probabilities fit the nearest cache.
+/// Rows that are processed at a time: few enough for their scores to stay in the cache.
 const CHUNK: usize = 128;
 
 impl LogisticRegression {
@@ -53,7 +53,7 @@ impl LogisticRegression {
     /// mean over rows of -ln p(class | row) + |W|^2 / (2 C n)
     /// ```
     /// over weights W and unpenalised intercepts, with p the softmax of the scores (for two classes the logistic function
-    /// of a single score). A single class gives a classifier that always predicts it.
+    /// of a single score). With a single class, the classifier always predicts that class.
     ///
     /// # Errors
     /// If there are no rows, the number of labels differs, or a parameter is out of range.
@@ -126,7 +126,7 @@ impl LogisticRegression {
                 let product: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
                 product + weights[row.len()]
             };
-            // Scores are of the order of the features; beyond what an exponential holds only the largest one matters.
+            // Subtracting the largest score keeps exponentials from overflowing; `exp` itself clamps its argument.
             match self.classes {
                 1 => target[0] = 1.0,
                 2 => {
@@ -156,9 +156,9 @@ impl LogisticRegression {
     }
 }
 
-/// The training data, features first within chunks of rows, so that the inner loops run along rows.
+/// The training data in chunks of rows, transposed, so that the inner loops run along rows.
 struct Problem {
-    /// For each chunk, each feature (and a column of ones) for its [`CHUNK`] rows, padded with zeros.
+    /// For each chunk, every feature (and a column of ones) for its [`CHUNK`] rows, padded with zeros.
     chunks: Vec<Vec<f64>>,
     labels: Vec<u32>,
     features: usize,
@@ -187,9 +187,9 @@ impl Problem {
         Self { chunks, labels: classes.labels().to_vec(), features: width + 1, classes: score_rows, penalty }
     }
 
-    /// The objective and its gradient. Chunks are worked on in parallel and added in order.
+    /// The objective and its gradient. Chunks are processed in parallel and added in order.
     fn evaluate(&self, weights: &[f64], gradient: &mut [f64]) -> f64 {
-        // Several chunks share one sum, so that adding sums stays cheap.
+        // Several chunks share one gradient, so that adding gradients stays cheap.
         const TOGETHER: usize = 8;
         let parts: Vec<(f64, Vec<f64>)> = self
             .chunks
@@ -257,7 +257,7 @@ impl Problem {
         for (residuals, gradient) in scores.chunks_exact(CHUNK).zip(gradient.chunks_exact_mut(self.features))
         {
             for (values, entry) in chunk.chunks_exact(CHUNK).zip(gradient) {
-                // Eight running sums, so that the loop becomes vector instructions.
+                // Eight running sums, so that the loop can be vectorised.
                 let mut sums = [0.0; 8];
                 for (values, residuals) in values.chunks_exact(8).zip(residuals.chunks_exact(8)) {
                     for lane in 0..8 {
@@ -271,7 +271,7 @@ impl Problem {
     }
 }
 
-/// Turns the scores of a chunk into p - y, and gives its loss. Rows beyond the labels are padding: their features are 0.
+/// Replaces the scores of a chunk by p - y, and returns its loss. Rows beyond the labels are padding, whose features are 0.
 #[inline(always)]
 fn softmax_step(scores: &mut [f64], labels: &[u32]) -> f64 {
     let mut largest = [f64::NEG_INFINITY; CHUNK];

@@ -1,4 +1,4 @@
-//! Logistic regression whose penalty is chosen by cross-validation, as scikit-learn's `LogisticRegressionCV`.
+//! Logistic regression whose penalty is chosen by cross-validation, like scikit-learn's `LogisticRegressionCV`.
 
 use super::logistic::{LogisticParameters, LogisticRegression};
 use crate::classes::Classes;
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticCvParameters {
-    /// How many values of C to try, evenly spaced on a logarithmic scale from 1e-4 to 1e4.
+    /// The number of values of C to try, evenly spaced on a logarithmic scale from 1e-4 to 1e4.
     pub candidates: usize,
-    /// Parts that the rows are cut into, in order and without shuffling.
+    /// The number of folds, which are contiguous: rows are not shuffled.
     pub folds: usize,
-    /// Iterations of L-BFGS for each fit.
+    /// The maximum number of iterations of L-BFGS for each fit.
     pub max_iterations: usize,
 }
 
@@ -46,10 +46,10 @@ pub struct LogisticRegressionCv {
 }
 
 impl LogisticRegressionCv {
-    /// Chooses C by the accuracy on left-out parts of the rows, then fits to all of them.
+    /// Chooses C by the accuracy on held-out folds, then fits to all rows.
     ///
-    /// The parts are unshuffled, so that a class may be missing from the rows a fold trains on: it is then never
-    /// predicted there (scikit-learn fails). With fewer rows than folds every row is a part of its own.
+    /// Folds are not shuffled, so a class may be missing from the rows that a fold trains on: it is then never predicted
+    /// there, whereas scikit-learn fails. With fewer rows than folds, every row is a fold of its own.
     ///
     /// # Errors
     /// As [`LogisticRegression::fit`], and if a parameter is out of range.
@@ -98,7 +98,7 @@ impl LogisticRegressionCv {
     }
 }
 
-/// The rows that each fold leaves out: as even as can be, the first ones longer. A single row cannot be left out.
+/// The rows that each fold holds out, as evenly divided as possible, longer folds first. A single row cannot be held out.
 fn folds(rows: usize, folds: usize) -> Vec<std::ops::Range<usize>> {
     if rows < 2 {
         return Vec::new();
@@ -113,7 +113,7 @@ fn folds(rows: usize, folds: usize) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// The accuracy on the left-out rows for every candidate, each fit starting from the last.
+/// The accuracy on the held-out rows for every candidate; each fit starts from the one before.
 fn accuracies_of_fold(
     features: ArrayView2<'_, f64>,
     classes: &Classes,
@@ -123,7 +123,7 @@ fn accuracies_of_fold(
 ) -> Result<Vec<f64>> {
     let kept: Vec<usize> = (0..features.nrows()).filter(|row| !left_out.contains(row)).collect();
     let train = features.select(Axis(0), &kept);
-    // Numbers of the classes serve as values, so that a class missing here keeps the others' meaning.
+    // Class numbers serve as values, so that predictions can be mapped back if a class is missing here.
     let labels: ndarray::Array1<i64> = kept.iter().map(|&row| i64::from(classes.labels()[row])).collect();
     let train_classes = Classes::new(labels.view());
     let test = features.slice_axis(Axis(0), left_out.clone().into());

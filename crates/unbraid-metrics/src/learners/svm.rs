@@ -1,4 +1,4 @@
-//! Linear support vector machines, one against the rest, by liblinear's dual coordinate descent.
+//! Linear support vector machines, one-vs-rest, by the dual coordinate descent of liblinear.
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
@@ -17,13 +17,13 @@ pub struct SvmParameters {
     pub c: f64,
     /// The loss of a row.
     pub loss: SvmLoss,
-    /// Whether C is multiplied, for the rows of a class, by n / (classes * rows of the class).
+    /// Whether C is multiplied by n / (classes * rows of the class) for the rows of a class.
     pub balanced: bool,
-    /// The range of the projected gradient at which to stop.
+    /// Stops when the range of the projected gradient is at most this.
     pub tolerance: f64,
-    /// Passes over the rows, at most.
+    /// The maximum number of passes over the rows.
     pub max_iterations: usize,
-    /// The order in which rows are visited.
+    /// Seeds the order in which rows are visited.
     pub seed: u64,
 }
 
@@ -34,7 +34,7 @@ impl Default for SvmParameters {
     }
 }
 
-/// What a row costs that is on the wrong side of the margin, or inside it.
+/// The loss of a row inside the margin or on its wrong side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SvmLoss {
@@ -78,8 +78,8 @@ impl LinearSvm {
     /// 1/2 (|w|^2 + b^2) + sum over rows of C_i max(0, 1 - y_i (w x_i + b))^2
     /// ```
     /// or the same without the square ([`SvmLoss::Hinge`]).
-    /// The intercept is penalised like a weight, as in liblinear. When balanced, the weight of a class multiplies C for
-    /// its own rows, and rows of the rest keep C (for two classes each has its own weight).
+    /// The intercept is penalised like a weight, as in liblinear. If balanced, C is multiplied by the weight of a class for its
+    /// own rows only, and rows of the rest keep C (with two classes, each has its own weight).
     ///
     /// # Errors
     /// If there are no rows, the number of labels differs, or a parameter is out of range.
@@ -160,7 +160,7 @@ impl SvmParameters {
     }
 }
 
-/// One class against the rest.
+/// The binary problem of one class against the rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OneAgainstRest {
     /// The class whose rows count as positive.
@@ -191,9 +191,10 @@ pub(super) fn one_against_rest(classes: &Classes, parameters: &SvmParameters) ->
     }
 }
 
-/// Dual coordinate descent with shrinking (Hsieh et al. 2008, algorithm 3): each step minimises over one multiplier,
-/// rows come in random order, and rows whose multiplier rests at a bound are left out until the others have converged. The
-/// squared hinge loss puts a ridge on the diagonal, the hinge loss an upper bound of C on each multiplier (ibid., eq. 4).
+/// Dual coordinate descent with shrinking (Hsieh et al. 2008, A dual coordinate descent method for large-scale linear SVM,
+/// algorithm 3): each step minimises over one multiplier, rows are visited in random order, and rows whose multiplier stays at
+/// a bound are left out until the others have converged. The squared hinge loss adds a ridge to the diagonal; the hinge loss
+/// bounds each multiplier by C (ibid., eq. 4).
 fn solve(
     features: &[f64],
     width: usize,

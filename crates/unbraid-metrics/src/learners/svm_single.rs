@@ -1,10 +1,9 @@
-//! The same support vector machine on a single feature, solved exactly and in no time.
+//! The same support vector machine on a single feature, solved exactly.
 //!
-//! With one feature the rows inside the margin are those on one side of a point: the positive ones below (or above) the
-//! place where the score is 1, the negative ones beyond the place where it is -1. With the feature sorted once, running
-//! sums of 1, x and x^2 give the objective and its derivatives for any weights after a binary search, and Newton's
-//! method on the two weights reaches the minimum, which is unique, in a few steps that do not depend on the number of
-//! rows.
+//! With one feature, the rows that have a loss lie on one side of a point: positive rows on one side of where the score is 1,
+//! negative rows on the other side of where it is -1. Once the feature is sorted, a binary search and running sums of 1, x and
+//! x^2 give the objective and its derivatives for any weights. Newton's method then finds the weight and the intercept at the
+//! unique minimum in a few steps, whose number hardly depends on the number of rows.
 
 use super::svm::{LinearSvm, OneAgainstRest, SvmLoss, SvmParameters, one_against_rest};
 use crate::classes::Classes;
@@ -12,8 +11,8 @@ use crate::error::Result;
 use ndarray::{ArrayView1, Axis};
 
 impl LinearSvm {
-    /// Fits a single feature to the minimum that [`LinearSvm::fit`] approaches, to rounding error. (The hinge loss without
-    /// the square has kinks where Newton's method stops; it is left to [`LinearSvm::fit`].)
+    /// Finds the minimum that [`LinearSvm::fit`] approaches, to rounding error, for a single feature. (The hinge loss without
+    /// the square has kinks, at which Newton's method would get stuck; it is fitted by [`LinearSvm::fit`].)
     ///
     /// # Errors
     /// As [`LinearSvm::fit`].
@@ -46,7 +45,7 @@ impl LinearSvm {
     }
 }
 
-/// A number of rows with the sums of their features and squared features.
+/// The number of some rows, and the sums of their features and squared features.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: f64,
@@ -107,7 +106,7 @@ struct Single<'a> {
 }
 
 impl Single<'_> {
-    /// The rows inside the margin: positive ones, then negative ones.
+    /// The rows that have a loss: positive ones, then negative ones.
     fn inside(&self, weights: [f64; 2]) -> (Sums, Sums) {
         let negative = self.all.above(weights, -1.0).minus(self.positive.above(weights, -1.0));
         (self.positive.below(weights, 1.0), negative)
@@ -120,8 +119,8 @@ impl Single<'_> {
             + self.problem.c_negative * negative.squares(weights, -1.0)
     }
 
-    /// Newton's method: the minimum of the quadratic that the objective is around the present weights, reached only
-    /// half way and so on where that would climb.
+    /// Newton's method: each step goes to the minimum of the quadratic that the objective is near the current weights, and is
+    /// halved until the objective decreases.
     fn solve(&self) -> [f64; 2] {
         const STEPS: usize = 200;
         let mut weights = [0.0; 2];
@@ -134,7 +133,7 @@ impl Single<'_> {
             let one = 1.0 + cp * positive.count + cn * negative.count;
             let (right_x, right_one) =
                 (cp * positive.x - cn * negative.x, cp * positive.count - cn * negative.count);
-            // At least 1 but for rounding, since the penalty adds 1 to each diagonal entry.
+            // At least 1 up to rounding, since the penalty adds 1 to each diagonal entry.
             let determinant = xx * one - x1 * x1;
             let target = [
                 (right_x * one - right_one * x1) / determinant,

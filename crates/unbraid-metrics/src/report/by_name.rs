@@ -1,9 +1,9 @@
 //! A [`Report`] as the object `{"mig": {...}, "dci": {...}}` that `scores.json` has under `scores`, for
 //! `#[serde(with = "unbraid_metrics::by_name")]`.
 //!
-//! Reading puts scores into the order of the built-in metrics; metrics that are unknown here come last, in the order of
-//! the file. [`deserialize_numbers`] skips the details, which are most of a file, without
-//! parsing them: for those who read thousands.
+//! Reading puts scores into the order of the built-in metrics; unknown metrics come last, in the order of the file.
+//! [`deserialize_numbers`] skips the details, which make up most of a file, without parsing them: for reading thousands of
+//! files.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! What a score is worth: its value by chance, and how far it would move with other points.
+//! How to judge a score: its chance level, and how much it would vary with other points.
 
-/// The level of a score's numbers by chance: the same score on the same codes after the rows of the factors were shuffled,
-/// all factors of a row together.
+/// The chance levels of a score's numbers: the same score on the same codes with the rows of the factors shuffled, all factors
+/// of a row together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chance {
     /// How often the rows were shuffled.
@@ -9,17 +9,17 @@ pub struct Chance {
     levels: Vec<(String, Level)>,
 }
 
-/// One number of a score by chance.
+/// The chance level of one number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     /// The mean over the shuffles.
     pub mean: f64,
-    /// The standard deviation over the shuffles; `None` of a single one.
+    /// The standard deviation over the shuffles; `None` with a single shuffle.
     pub deviation: Option<f64>,
 }
 
 impl Chance {
-    /// From the numbers of each shuffle. A number that some shuffle does not have is left out.
+    /// From the numbers of each shuffle. A number that is missing or not finite in any of them is left out.
     pub(crate) fn of_shuffles(shuffles: &[Vec<(String, f64)>]) -> Self {
         let Some(first) = shuffles.first() else { return Self::default() };
         let levels = first.iter().filter_map(|(key, _)| {
@@ -38,7 +38,7 @@ impl Chance {
         Self { shuffles, levels }
     }
 
-    /// The numbers by their keys.
+    /// The levels by the keys of their numbers.
     pub fn levels(&self) -> &[(String, Level)] {
         &self.levels
     }
@@ -57,15 +57,15 @@ impl Level {
         Self { mean, deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()) }
     }
 
-    /// Whether a value cannot be told from chance: it is no further away than three standard deviations of the shuffles,
-    /// or than 0.01 where that is more. (A few shuffles do not say more about their spread.)
+    /// Whether a value is indistinguishable from chance: within three standard deviations of the shuffles, or within 0.01 if
+    /// that is more. (A few shuffles allow no finer test.)
     pub fn includes(&self, value: f64) -> bool {
         (value - self.mean).abs() <= (3.0 * self.deviation.unwrap_or(0.0)).max(0.01)
     }
 }
 
-/// Intervals of a score's numbers: the 2.5 % and 97.5 % quantiles over resamples of the points with replacement (Efron
-/// 1979).
+/// Bootstrap intervals of a score's numbers: the 2.5 % and 97.5 % quantiles over resamples of the points with replacement
+/// (Efron 1979, Bootstrap methods: Another look at the jackknife).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bootstrap {
     /// The number of resamples.
@@ -74,7 +74,7 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// From the numbers of each resample. A number that some resample does not have is left out.
+    /// From the numbers of each resample. A number that is missing or not finite in any of them is left out.
     pub(crate) fn of_resamples(resamples: &[Vec<(String, f64)>]) -> Self {
         let Some(first) = resamples.first() else { return Self::default() };
         let intervals = first.iter().filter_map(|(key, _)| {

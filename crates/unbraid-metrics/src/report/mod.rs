@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::collections::BTreeSet;
 
-/// The numbers that a metric computes: at least one, and lists and matrices as details.
+/// The numbers that a metric computes, with lists and matrices as details.
 ///
 /// ```
 /// use ndarray::array;
@@ -58,15 +58,15 @@ impl ScoreValues {
         self
     }
 
-    /// Adds what the accuracy with this key would be if the most common class were always predicted.
+    /// Adds the majority baseline of the accuracy with this key: that of always predicting the most common class.
     #[must_use]
     pub fn with_majority(mut self, key: impl Into<String>, share: f64) -> Self {
         self.majorities.push((key.into(), share));
         self
     }
 
-    /// Says that the number with this key is undefined or trivial for these codes, and why: it becomes NaN, and is shown as
-    /// `n/a`. Adds the number if it is not there.
+    /// Marks the number with this key as undefined or trivial for these codes, and says why: it becomes NaN and is shown as
+    /// `n/a`. Adds the number if it is missing.
     #[must_use]
     pub fn with_undefined(mut self, key: impl Into<String>, why: impl Into<String>) -> Self {
         let key = key.into();
@@ -104,7 +104,7 @@ impl ScoreValues {
         lookup(&self.numbers, key).copied()
     }
 
-    /// What the accuracy with this key would be if the most common class were always predicted.
+    /// The majority baseline of the accuracy with this key: that of always predicting the most common class.
     pub fn majority(&self, key: &str) -> Option<f64> {
         lookup(&self.majorities, key).copied()
     }
@@ -129,11 +129,11 @@ fn lookup<'a, T>(entries: &'a [(String, T)], key: &str) -> Option<&'a T> {
     entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// One metric's numbers, with everything that is needed to compute them again.
+/// One metric's numbers, with what is needed to compute them again.
 ///
-/// Written and read in the form it has in `scores.json`. NaN is written as null, and null is read as NaN. When a score is
-/// read, its numbers are put into the order of the built-in metric's description, and others stay behind them. Fields
-/// and kinds of details that are unknown here are skipped.
+/// Serialised in the form of `scores.json`. NaN is written as null, and null is read as NaN. When a score is read, its numbers
+/// are put into the order of the built-in metric's description, followed by any others. Unknown fields and kinds of details
+/// are skipped.
 ///
 /// ```
 /// use unbraid_metrics::Score;
@@ -153,9 +153,9 @@ pub struct Score {
     pub parameters: serde_json::Value,
     /// The seed it was computed with.
     pub seed: u64,
-    /// Wall-clock seconds, without those of chance levels and intervals.
+    /// Wall-clock seconds, not counting chance levels and intervals.
     pub seconds: f64,
-    /// Its numbers by chance; `None` if they were not computed, or it does not depend on factors.
+    /// Chance levels of its numbers; `None` if they were not computed, or it does not depend on factors.
     pub chance: Option<Chance>,
     /// Intervals of its numbers; `None` if they were not computed.
     pub bootstrap: Option<Bootstrap>,
@@ -168,18 +168,19 @@ impl Score {
     }
 }
 
-/// The scores of several metrics, in the order in which they were asked for.
+/// The scores of several metrics, in the order in which they were requested.
 ///
 /// Serialises to one flat object, as `unbraid evaluate --format json` prints it: every number under its key, and lists
-/// and matrices under `details`, matrices as lists of rows. Levels by chance are under `chance`, intervals under `interval`,
-/// the accuracies of the most common class under `majority`, and under `undefined` why a number is null. [`by_name`] is the other form, which can be read back.
+/// and matrices under `details`, matrices as lists of rows. Chance levels are under `chance`, intervals under `interval`,
+/// majority baselines under `majority`, and reasons why a number is null under `undefined`. [`by_name`] is the other form,
+/// which can be read back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// One score for each metric.
     pub scores: Vec<Score>,
-    /// What has to be known of all of them, a sentence each: which factors were left out, or are numbers.
+    /// Remarks that concern all of them, a sentence each: which factors were left out, or are treated as numbers.
     pub notes: Vec<String>,
-    /// The names of the factors that were scored, in the order of the columns of matrices; empty if they have none.
+    /// The names of the factors that were scored, in the order of the columns of matrices; empty if they have no names.
     pub factors: Vec<String>,
 }
 
@@ -199,7 +200,7 @@ impl Report {
         self.scores.iter().find_map(|score| score.bootstrap.as_ref()?.get(key))
     }
 
-    /// What the accuracy with this key would be if the most common class were always predicted.
+    /// The majority baseline of the accuracy with this key: that of always predicting the most common class.
     pub fn majority(&self, key: &str) -> Option<f64> {
         self.scores.iter().find_map(|score| score.values.majority(key))
     }
@@ -258,7 +259,7 @@ impl Serialize for Score {
     }
 }
 
-/// Majorities and reasons, where there are any.
+/// Majority baselines and reasons, if there are any.
 fn serialize_remarks<M: SerializeMap>(map: &mut M, scores: &[Score]) -> Result<(), M::Error> {
     let majorities =
         scores.iter().flat_map(|score| &score.values.majorities).map(|(key, share)| (key, share));

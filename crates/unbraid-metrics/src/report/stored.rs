@@ -24,7 +24,7 @@ impl<'de> Deserialize<'de> for Score {
 #[derive(Deserialize)]
 #[serde(bound = "T: IntoDetails<'de>")]
 pub(super) struct Entry<T> {
-    // A number that is none, such as NaN, is written as null.
+    // NaN is written as null.
     parts: InOrder<Option<f64>>,
     #[serde(default)]
     details: T,
@@ -48,7 +48,7 @@ pub(super) struct Entry<T> {
     undefined: Known<String>,
 }
 
-/// The entries of an object, or none of anything else that another program may have put there.
+/// The entries of an object; no entries for anything else that another program may have written.
 #[derive(Deserialize)]
 #[serde(untagged, bound = "T: Deserialize<'de>")]
 enum Known<T> {
@@ -184,7 +184,7 @@ impl IntoDetails<'_> for StoredDetails {
                     let shape = (rows.len(), rows.first().map_or(0, Vec::len));
                     let fits = rows.iter().all(|row| row.len() == shape.1);
                     let values = numbers(rows.concat());
-                    // Rows of different lengths are no matrix, and are skipped as any other kind is.
+                    // Rows of different lengths are not a matrix, and are skipped like unknown kinds.
                     if let (true, Ok(matrix)) = (fits, Array2::from_shape_vec(shape, values)) {
                         matrices.push((key, matrix));
                     }

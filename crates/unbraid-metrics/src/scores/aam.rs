@@ -10,7 +10,7 @@ use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
 
-/// AAM, the axis-alignment metric: does the best unit of a factor have more information than all others together?
+/// AAM, the axis-alignment metric: does the best unit of a factor have more information about it than all others together?
 ///
 /// ```text
 /// AAM = mean over factors k of max(0, I(z_a; v_k) - sum over i != a of I(z_i; v_k)) / I(z_a; v_k)
@@ -18,8 +18,9 @@ use crate::views::Labelled;
 /// where a is the unit with the largest mutual information with factor k.
 ///
 /// * Range: 0 to 1, higher is better. A factor without mutual information with any unit scores 0. The plug-in estimate is
-///   biased upwards, so that many useless units lower the score on few points.
-/// * Reference: as computed by the disentangling-vae project, there from full-data entropies.
+///   biased upwards, so that with few points many inactive units lower the score.
+/// * Reference: the implementation of the disentangling-vae project, which computes it from entropies of the aggregate
+///   posterior.
 /// * See also: [`mig`](super::mig), which compares with the second best unit only.
 ///
 /// # Errors
@@ -39,7 +40,7 @@ pub fn aam(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64>
     Ok(aam_of(&Information::new(data, parameters.bins)?))
 }
 
-/// [`aam`] from mutual information that has been computed before.
+/// [`aam`] from precomputed mutual information.
 pub fn aam_of(information: &Information) -> f64 {
     let parts: Vec<f64> = information
         .varying_factors()
@@ -58,7 +59,7 @@ pub fn aam_of(information: &Information) -> f64 {
 pub struct Aam {
     /// Its parameters.
     pub parameters: HistogramParameters,
-    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    /// The number of nearest neighbours to estimate mutual information from ([`Information::by_neighbours`]); bins if `None`.
     pub neighbours: Option<usize>,
 }
 

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 /// What [`attribute_accuracy`] computes.
 #[derive(Clone, Debug)]
 pub struct AttributeAccuracyValues {
-    /// The mean over attributes of the accuracy on the test points.
+    /// The accuracy on the test points, mean over the factors that vary.
     pub value: f64,
-    /// The mean over the attributes of each factor; 0 for a factor that does not vary.
+    /// The mean accuracy of the attributes of each factor; 0 for a factor that does not vary.
     pub per_factor: Vec<f64>,
-    /// The accuracy of always giving the more common answer, mean over attributes.
+    /// The accuracy of always giving the more common answer, mean over the factors that vary.
     pub majority: f64,
     /// The same for each factor; 0 for a factor that does not vary.
     pub majority_per_factor: Vec<f64>,
@@ -30,11 +30,11 @@ pub struct AttributeAccuracyValues {
 /// accuracy = share of test points with sign(w z + b) = y
 /// ```
 /// The bias is found exactly: the hinge loss is piecewise linear in b. A factor of two values is one attribute, as in
-/// CelebA; a factor of more values counts as one attribute for each value, this value against all others, of which the
-/// mean is taken.
+/// CelebA; a factor of more values has one attribute for each value, that value against all others, and their accuracies are
+/// averaged. The score is the mean over the factors that vary.
 ///
-/// * Range: 0 to 1, higher is better. Not balanced: always saying "no" reaches the share of the larger class.
-/// * Reference: Kumar et al. 2018, table 2.
+/// * Range: 0 to 1, higher is better. It is not balanced: always giving the more common answer reaches that answer's share.
+/// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, table 2.
 /// * See also: [`explicitness`](super::explicitness), with a fitted linear classifier; [`downstream`](super::downstream).
 ///
 /// ```
@@ -54,7 +54,7 @@ pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracyValues {
         .enumerate()
         .map(|(factor, classes)| {
             let truth = classes.labels_of(data.factors_test().column(factor));
-            // With two values the second alone says everything.
+            // The two values of a factor make a single attribute.
             let first = usize::from(classes.count() == 2);
             if !classes.varies() {
                 return [0.0; 2];
@@ -80,7 +80,7 @@ pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracyValues {
     }
 }
 
-/// The accuracy of always saying that one value holds, or that it does not, whichever is true of more training points.
+/// The accuracy of always predicting that a value holds, or that it does not, whichever is true of more training points.
 fn majority_of(classes: &Classes, class: u32, truth: &[Option<u32>]) -> f64 {
     let members = classes.labels().iter().filter(|&&label| label == class).count();
     let holds = 2 * members > classes.labels().len();
@@ -117,7 +117,7 @@ fn accuracy_of(data: &TrainTest<'_>, classes: &Classes, class: u32, truth: &[Opt
     hits as f64 / truth.len() as f64
 }
 
-/// The bias that minimises the summed hinge loss; the middle of all that do, if there are several.
+/// The bias that minimises the summed hinge loss; the middle of the interval if there are several.
 ///
 /// As b grows from minus infinity the slope of the loss starts at minus the number of positive points. It rises by 1 at
 /// each kink: where a positive point reaches the margin, b = 1 - s, and where a negative one enters it, b = -1 - s. The

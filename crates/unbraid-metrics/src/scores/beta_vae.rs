@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub enum DifferenceClassifier {
     /// Multinomial logistic regression, as in Locatello et al.
     Logistic(LogisticParameters),
-    /// One-against-rest linear support vector machine. [`DifferenceClassifier::kumar`] is the one of Kumar et al.
+    /// One-vs-rest linear support vector machine. [`DifferenceClassifier::kumar`] is that of Kumar et al.
     Svm(SvmParameters),
 }
 
@@ -72,7 +72,7 @@ impl Default for DifferenceClassifier {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BetaVaeParameters {
-    /// Pairs whose differences are averaged to one point for the classifier.
+    /// Pairs whose differences are averaged into one point for the classifier.
     pub batch_size: usize,
     /// Points that the classifier is fitted to.
     pub train_points: usize,
@@ -80,7 +80,7 @@ pub struct BetaVaeParameters {
     pub test_points: usize,
     /// The classifier.
     pub classifier: DifferenceClassifier,
-    /// Seeds everything that is drawn.
+    /// Seeds all random draws.
     pub seed: u64,
 }
 
@@ -102,7 +102,7 @@ impl BetaVaeParameters {
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         match &mut self.classifier {
-            // Its solution does not depend on chance.
+            // Its solution involves no randomness.
             DifferenceClassifier::Logistic(_) => {}
             DifferenceClassifier::Svm(svm) => svm.seed = seed,
         }
@@ -128,18 +128,19 @@ impl BetaVaeParameters {
     }
 }
 
-/// BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the distances between
-/// their units?
+/// BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the absolute differences of
+/// their codes?
 ///
 /// ```text
-/// point:  factor k at random; mean over pairs that share k of |z - z'|, one number for each unit; label k
-/// score:  accuracy of a linear classifier of these points, on fresh ones
+/// point:  a random factor k as the label; for each unit, the mean of |z - z'| over pairs that share k
+/// score:  accuracy of a linear classifier fitted to such points, on new ones
 /// ```
 ///
-/// * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
-/// * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
-/// * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019. Kumar et al. 2018 call it
-///   Z-diff score and use a support vector machine ([`DifferenceClassifier::kumar`]).
+/// * Range: 0 to 1, higher is better; chance is 1 / factors. It can be high even if the codes are a rotation of the factors.
+/// * Features are neither scaled nor pruned. With a single factor the score is 1, since there is nothing to tell apart.
+/// * Reference: Higgins et al. 2017, beta-VAE: Learning basic visual concepts with a constrained variational framework;
+///   numbers of pairs and points as in Locatello et al. 2019. Kumar et al. 2018 call it the Z-diff score and use a support
+///   vector machine ([`DifferenceClassifier::kumar`]).
 /// * See also: [`factor_vae_score`](super::factor_vae_score), which needs no fitted classifier and is harder to satisfy.
 ///
 /// # Errors
@@ -215,7 +216,7 @@ impl Metric for BetaVaeScore {
     }
 }
 
-/// Points for the classifier and the factors that they were made with. Each point has a generator of its own.
+/// Points for the classifier, and their factors. Each point has a random generator of its own.
 fn differences(
     sampler: &dyn InterventionSampler,
     parameters: &BetaVaeParameters,

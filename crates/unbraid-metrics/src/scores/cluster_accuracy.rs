@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
-    /// Each cluster stands for the label that most of its points have.
+    /// Each cluster is assigned the most common label of its points.
     #[default]
     Majority,
-    /// Each cluster stands for a label of its own, so that as many points as possible are right.
+    /// Clusters and labels are matched one to one, so that as many points as possible are correct.
     OneToOne,
 }
 
@@ -57,13 +57,14 @@ impl ClusterAccuracyParameters {
     }
 }
 
-/// Cluster accuracy: how often does the label of a point's cluster, its most likely category, equal its own label?
+/// Cluster accuracy: how often does the label assigned to a point's cluster equal the label of the point?
 ///
-/// Labels are assigned to clusters on the training points and tested on the test points. A cluster that no training point
-/// fell into (or that one-to-one matching leaves over) is never right.
+/// Labels are assigned to clusters on the training points and tested on the test points. A cluster without training points, or
+/// one that one-to-one matching leaves unmatched, is always wrong.
 ///
 /// * Shapes: clusters and labels \[n\] of training and test points; clusters are the most likely category of each point.
-/// * Range: 0 to 1, higher is better; with majority, at least the share of the most common label on the training points.
+/// * Range: 0 to 1, higher is better. On the training points, majority matching reaches at least the share of the most common
+///   label.
 /// * Reference: Dupont 2018, Learning disentangled joint continuous and discrete representations, section 4.2.
 /// * See also: [`downstream`](super::downstream), which predicts factors from continuous units.
 ///
@@ -97,7 +98,7 @@ pub fn cluster_accuracy(
     Ok(accuracy_of(train, test, parameters.matching))
 }
 
-/// [`cluster_accuracy`] of clusters and labels that are known to fit each other.
+/// [`cluster_accuracy`] of clusters and labels whose lengths have been checked.
 fn accuracy_of(
     train: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
     test: (ArrayView1<'_, i64>, ArrayView1<'_, i64>),
@@ -158,7 +159,7 @@ impl Metric for ClusterAccuracy {
                 self.parameters.matching,
             )
         });
-        // A factor with one value is recognised by any unit.
+        // Any unit predicts a factor with one value.
         let varying = matrix.indexed_iter().filter(|((_, factor), _)| classes[*factor].varies());
         let best = varying.max_by(|left, right| left.1.total_cmp(right.1));
         let (factor, best) = best.map_or((0, 0.0), |((_, factor), accuracy)| (factor, *accuracy));

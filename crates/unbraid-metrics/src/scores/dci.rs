@@ -16,16 +16,16 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The learner whose feature importances [`dci`] reads.
+/// The learner whose feature importances [`dci`] uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DciLearner {
-    /// Gradient-boosted trees; what published numbers use.
+    /// Gradient-boosted trees, as in most published numbers.
     Boosting(BoostingParameters),
     /// A random forest.
     Forest(ForestParameters),
-    /// Magnitudes of the weights of a lasso regression of each factor, as a number, on standardised units. As accuracy
-    /// stands the share of the factor's variance that is explained, at least 0.
+    /// Lasso regression of each factor, as a number, on standardised units: importances are the magnitudes of the weights,
+    /// and R^2 (at least 0) takes the place of accuracy.
     Lasso(LassoParameters),
 }
 
@@ -79,7 +79,7 @@ impl DciParameters {
         match &mut self.learner {
             DciLearner::Boosting(boosting) => boosting.seed = seed,
             DciLearner::Forest(forest) => forest.seed = seed,
-            // Its solution does not depend on chance.
+            // Its solution involves no randomness.
             DciLearner::Lasso(_) => {}
         }
         self
@@ -102,31 +102,32 @@ pub struct DciValues {
     pub informativeness_train: f64,
     /// Accuracy on the test points, mean over factors.
     pub informativeness_test: f64,
-    /// The same on the test points if the most common value were always predicted (0 for a factor that is predicted as a
-    /// number).
+    /// The accuracy on the test points of always predicting the most common value, mean over factors; 0 for a factor that is
+    /// predicted as a number.
     pub majority_test: f64,
-    /// Importance of each unit for each factor, \[units, factors\]; columns sum to 1, or to 0 where nothing was learned.
+    /// Importance of each unit for each factor, \[units, factors\]; columns sum to 1, or to 0 if nothing was learned.
     pub importance: Array2<f64>,
 }
 
-/// DCI, disentanglement, completeness and informativeness: are units and factors matched one to one, according to the
-/// feature importances of a learner that predicts factors from units?
+/// DCI, disentanglement, completeness and informativeness: do units and factors correspond one to one, judged by the feature
+/// importances of a learner that predicts factors from units?
 ///
-/// With R the importance of unit i for factor k, of D units and K factors:
+/// With R_ik the importance of unit i for factor k, D the number of units and K the number of factors:
 /// ```text
 /// D_i = 1 - H_K(R_i. / sum_k R_ik)     disentanglement = sum_i D_i (sum_k R_ik / sum R)
 /// C_k = 1 - H_D(R_.k / sum_i R_ik)     completeness    = sum_k C_k (sum_i R_ik / sum R)
 /// ```
 /// H_K is the entropy with logarithms to base K. Informativeness is the accuracy (not the error) of the predictions.
 ///
-/// * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, with a single unit completeness is 1,
-///   if anything was learned at all; if nothing was, both are 0.
-/// * A factor of numbers that hardly ever repeat ([`Labelled::is_number`](crate::Labelled::is_number)) is predicted as a number, by boosted trees with
-///   squared error (also in place of a forest) or by the lasso. As its accuracy stands R^2, the share of its variance
-///   that is explained, at least 0.
-/// * Factors with one value are left out of informativeness; their column of importances is 0. A value that occurs in
-///   the test points only counts as an error.
-/// * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
+/// * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, and with a single unit completeness is 1,
+///   unless nothing was learned: then both are 0.
+/// * A factor of numbers that hardly ever repeat ([`Labelled::is_number`](crate::Labelled::is_number)) is predicted as a
+///   number, by boosted trees with squared error (also in place of a forest) or by the lasso. R^2, at least 0, then takes the
+///   place of accuracy.
+/// * Factors with one value are left out of informativeness; their column of importances is 0. A value that only the test
+///   points have counts as an error.
+/// * Reference: Eastwood and Williams 2018, A framework for the quantitative evaluation of disentangled representations; with
+///   boosted trees as in Locatello et al. 2019.
 /// * See also: [`modularity`](super::modularity) and [`mig_sup`](super::mig_sup) for disentanglement,
 ///   [`mig`](super::mig) and [`sap`](super::sap) for completeness, and [`downstream`](super::downstream) for
 ///   informativeness.
@@ -223,7 +224,7 @@ impl Metric for Dci {
     }
 }
 
-/// What one learner says about one factor.
+/// The results of one learner for one factor.
 struct FactorFit {
     importances: Vec<f64>,
     accuracy_train: f64,
@@ -288,7 +289,7 @@ impl FactorFit {
         let (codes_train, codes_test) = standardise(data.codes_train(), data.codes_test());
         let (train, test) = (data.train().numbers(), data.numbers_test());
         let (train, test) = (train.column(factor).to_owned(), test.column(factor).to_owned());
-        // In units of its own deviation, so that one penalty suits all factors.
+        // Standardised, so that one penalty suits all factors.
         let (mean, deviation) = (train.sum() / train.len() as f64, train.var(0.0).sqrt());
         let (train, test) = ((train - mean) / deviation, (test - mean) / deviation);
         let model = Lasso::fit(codes_train.view(), train.view(), parameters)?;
@@ -332,9 +333,9 @@ fn weighted_concentration(matrix: ArrayView2<'_, f64>) -> f64 {
     matrix.rows().into_iter().map(|row| concentration(row) * row.sum() / total).sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// 1 - H(row) / ln(length): 1 if all sits in one entry, 0 if all are alike.
+/// 1 - H(row) / ln(length): 1 if a single entry has all the mass, 0 if all entries are equal.
 pub(super) fn concentration(row: ArrayView1<'_, f64>) -> f64 {
-    // The reference implementation adds this before it divides; a row of zeros is then uniform.
+    // disentanglement_lib adds this before normalising, so that a row of zeros is uniform.
     const FLOOR: f64 = 1e-11;
     if row.len() < 2 {
         return 1.0;

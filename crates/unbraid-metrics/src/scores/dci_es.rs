@@ -1,4 +1,4 @@
-//! Explicitness and size, which complete DCI to DCI-ES.
+//! Explicitness and size, which extend DCI to DCI-ES.
 
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DciEsParameters {
-    /// The capacities of the learner: splits from the root of a tree to a leaf at most.
+    /// The capacities of the learner: maximum depths of its trees.
     pub depths: Vec<usize>,
-    /// Boosted trees for each class, of which half is added each time.
+    /// Boosted trees for each class, with a learning rate of 0.5.
     pub stages: usize,
-    /// Decides between features that improve exactly alike, nothing else.
+    /// Breaks ties between features with the same improvement; nothing else is random.
     pub seed: u64,
 }
 
@@ -42,20 +42,22 @@ pub struct DciEsValues {
 
 /// DCI-ES: how little capacity does a learner need to predict factors from codes, and how small is the code?
 ///
-/// For each factor, with l(c) the error of boosted trees of depth c on the test points (the smallest up to that depth),
-/// c_1 the smallest depth, l* the smallest error, c* the smallest depth that reaches it, and l_b the error of always
-/// predicting the most common value:
+/// For each factor, let l(c) be the smallest test error of boosted trees of depth c or less, c_1 the smallest depth, l* the
+/// smallest error, c* the smallest depth that reaches it, and l_b the error of always predicting the most common value. With
+/// K factors and D units:
 /// ```text
 /// E = 1 - integral from c_1 to c* of (l(c) - l*) dc / (1/2 (c* - c_1) (l_b - l*))
 /// S = K / D
 /// ```
-/// E is 1 if the smallest capacity does as well as any, 0 if the error falls from l_b to l* along a straight line, and
-/// negative if it falls late. The integral is that of straight lines between the depths.
+/// E is 1 if the smallest capacity does as well as any, 0 if the error falls linearly from l_b to l*, and negative if it falls
+/// later than that. The integral is computed by the trapezoidal rule.
 ///
-/// * Range: E from -1 to 1, higher is better; 0 if nothing is learned at all. S above 1 means fewer units than factors.
+/// * Range: E is at most 1, higher is better; 0 if nothing is learned at all, and at least -1 unless small trees do worse than
+///   always predicting the most common value. S above 1 means fewer units than factors.
 /// * Reference: Eastwood et al. 2023, DCI-ES: An extended disentanglement framework with connections to identifiability,
-///   section 4. Their learners are random forests, perceptrons and random features; ours are the trees of [`dci`](super::dci).
-/// * See also: [`dci`](super::dci); [`explicitness`](super::explicitness), which only asks a linear classifier.
+///   section 4. Their learners are random forests, multilayer perceptrons and random Fourier features; ours are the trees of
+///   [`dci`](super::dci).
+/// * See also: [`dci`](super::dci); [`explicitness`](super::explicitness), which uses a linear classifier only.
 ///
 /// # Errors
 /// If there are no depths, or a parameter is out of range.
@@ -114,7 +116,7 @@ pub fn dci_es(data: &TrainTest<'_>, parameters: &DciEsParameters) -> Result<DciE
     })
 }
 
-/// Explicitness from a curve of capacities and losses, capacities increasing, and the loss of guessing.
+/// Explicitness from a curve of (capacity, loss), capacities increasing, and the loss of guessing.
 fn explicitness_of(curve: &[(f64, f64)], baseline: f64) -> f64 {
     let mut smallest = f64::INFINITY;
     let falling: Vec<(f64, f64)> = curve

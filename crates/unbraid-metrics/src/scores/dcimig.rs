@@ -10,7 +10,7 @@ use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
 
-/// DCIMIG: the share of all factor entropy that is captured by units that encode one factor each.
+/// DCIMIG: what share of the factors' entropy is captured by units that encode a single factor?
 ///
 /// ```text
 /// gap_i = I(z_i; v_a) - I(z_i; v_b)
@@ -19,7 +19,7 @@ use crate::views::Labelled;
 /// where a and b are the factors with the largest and second largest mutual information with unit i.
 ///
 /// * Range: 0 to 1, higher is better. With a single factor the second largest is 0.
-/// * Reference: Sepliarskaia et al. 2019, How to not measure disentanglement (as 3CharM).
+/// * Reference: Sepliarskaia et al. 2019, How to not measure disentanglement, where it is called 3CharM.
 /// * See also: [`mig_sup`](super::mig_sup), the mean of such gaps over units; [`dci`](super::dci).
 ///
 /// # Errors
@@ -40,7 +40,7 @@ pub fn dcimig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f
     Ok(dcimig_of(&Information::new(data, parameters.bins)?))
 }
 
-/// [`dcimig`] from mutual information that has been computed before.
+/// [`dcimig`] from precomputed mutual information.
 pub fn dcimig_of(information: &Information) -> f64 {
     let mut best_gaps = vec![0.0_f64; information.factor_entropies.len()];
     for row in information.matrix.rows() {
@@ -57,7 +57,7 @@ pub fn dcimig_of(information: &Information) -> f64 {
 pub struct Dcimig {
     /// Its parameters.
     pub parameters: HistogramParameters,
-    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    /// The number of nearest neighbours to estimate mutual information from ([`Information::by_neighbours`]); bins if `None`.
     pub neighbours: Option<usize>,
 }
 

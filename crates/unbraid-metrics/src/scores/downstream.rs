@@ -1,4 +1,4 @@
-//! Accuracy of downstream prediction from few and many labels.
+//! Accuracy of downstream prediction from few and from many labels.
 
 use crate::classes::Classes;
 use crate::codes::Codes;
@@ -38,7 +38,7 @@ impl Default for DownstreamLearner {
 pub struct DownstreamParameters {
     /// Numbers of labels to learn from. Those above the number of training points are left out.
     pub labels: Vec<usize>,
-    /// Test points at most.
+    /// The maximum number of test points.
     pub test_points: usize,
     /// The learner.
     pub learner: DownstreamLearner,
@@ -64,7 +64,7 @@ impl DownstreamParameters {
         self.seed = seed;
         match &mut self.learner {
             DownstreamLearner::Boosting(boosting) => boosting.seed = seed,
-            // Its solution does not depend on chance.
+            // Its solution involves no randomness.
             DownstreamLearner::Logistic(_) => {}
         }
         self
@@ -74,7 +74,7 @@ impl DownstreamParameters {
         let Self { labels, test_points, learner, seed: _ } = self;
         declare.counts("labels", labels, 1.., "numbers of labelled points to learn from");
         declare.count("test_points", test_points, 1.., "test points at most");
-        // Which learner it is, is the metric's name.
+        // The learner is not an option: it decides the name of the metric.
         match learner {
             DownstreamLearner::Boosting(boosting) => boosting.declare(declare),
             DownstreamLearner::Logistic(logistic) => logistic.declare(declare),
@@ -87,11 +87,11 @@ impl DownstreamParameters {
 pub struct DownstreamValues {
     /// The score: the accuracy with the most labels.
     pub value: f64,
-    /// For each number of labels: the mean accuracy over factors, and that of each factor that varies.
+    /// For each number of labels: the mean accuracy over factors, and the accuracy of each factor that varies.
     pub accuracies: Vec<(usize, f64, Vec<f64>)>,
     /// Accuracy from 100 labels divided by accuracy from 10,000; `None` unless both were measured.
     pub sample_efficiency: Option<f64>,
-    /// The accuracy on the test points if the most common value of each factor were always predicted.
+    /// The accuracy on the test points of always predicting the most common value, mean over factors.
     pub majority: f64,
 }
 
@@ -101,10 +101,11 @@ pub struct DownstreamValues {
 /// factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
 /// labels divided by that from 10,000.
 ///
-/// * Range: 0 to 1, higher is better. Values of a factor that the labelled points lack are never predicted.
+/// * Range: 0 to 1, higher is better. Values of a factor that are missing from the labelled points are never predicted.
 /// * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
 ///   points are used.
-/// * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+/// * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+///   representations, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
 /// * See also: the informativeness of [`dci`](super::dci), which is the accuracy with all labels;
 ///   [`explicitness`](super::explicitness).
 ///
@@ -170,7 +171,7 @@ impl Downstream {
         Self { parameters: DownstreamParameters { learner, ..Default::default() } }
     }
 
-    /// The name, which begins every key.
+    /// The name, with which every key begins.
     fn name(&self) -> &'static str {
         match self.parameters.learner {
             DownstreamLearner::Boosting(_) => "downstream",
@@ -219,7 +220,7 @@ impl Metric for Downstream {
     }
 }
 
-/// The accuracy of the most common value of each factor that varies, mean over factors.
+/// The accuracy of always predicting the most common value, mean over the factors that vary.
 fn majority_accuracy(data: &TrainTest<'_>, test_points: usize) -> f64 {
     let tested = data.codes_test().nrows().min(test_points);
     let (truth, _) = data.factors_test().split_at(Axis(0), tested);
@@ -232,7 +233,7 @@ fn majority_accuracy(data: &TrainTest<'_>, test_points: usize) -> f64 {
     )
 }
 
-/// The test accuracy for each factor that varies, from a number of labelled points.
+/// The test accuracy for each factor that varies, given a number of labelled points.
 fn accuracies_with(
     data: &TrainTest<'_>,
     parameters: &DownstreamParameters,

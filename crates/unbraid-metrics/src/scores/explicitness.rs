@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// What [`explicitness`] computes.
 #[derive(Clone, Debug)]
 pub struct ExplicitnessValues {
-    /// The score: area under the curve on the test points, mean over factors.
+    /// The score: area under the ROC curve on the test points, mean over factors.
     pub value: f64,
     /// The same on the training points.
     pub train: f64,
@@ -29,15 +29,15 @@ pub struct ExplicitnessValues {
 /// ```text
 /// explicitness = mean over factors of mean over values v of AUC(p(v_k = v | z), [v_k = v])
 /// ```
-/// where p is a multinomial logistic regression on codes standardised with the mean and deviation of the training points,
-/// and AUC the area under the receiver operating characteristic, in which ties count half.
+/// where p is a multinomial logistic regression on codes standardised with the mean and standard deviation of the training
+/// points, and AUC the area under the ROC curve, in which ties count half.
 ///
-/// * Range: 0.5 (chance) to 1, higher is better; not rescaled.
-/// * Constant units are left at 0. A value that is missing from the test points (or is the only one there) has no area
-///   and is left out of the mean; so is a factor with one value.
-/// * Reference: Ridgeway and Mozer 2018.
+/// * Range: 0 to 1, higher is better; chance is 0.5, and the score is not rescaled.
+/// * Constant units are set to 0. A value that is missing from the test points (or is the only one there) has no AUC and is
+///   left out of the mean; so is a factor with one value.
+/// * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
 /// * See also: [`modularity`](super::modularity), its companion in the same paper; the informativeness of
-///   [`dci`](super::dci), with a learner that is not linear.
+///   [`dci`](super::dci), with a nonlinear learner.
 ///
 /// # Errors
 /// If a parameter is out of range.
@@ -83,7 +83,7 @@ pub fn explicitness(data: &TrainTest<'_>, parameters: &LogisticParameters) -> Re
     })
 }
 
-/// The mean area over the classes that some rows have and others have not.
+/// The mean area over the classes that some rows have and others do not.
 fn mean_area(probabilities: ArrayView2<'_, f64>, truth: &[Option<u32>]) -> Option<f64> {
     let areas: Vec<f64> = probabilities
         .columns()

@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FactorVaeParameters {
-    /// Points that share a factor, for one vote.
+    /// Points for each vote, which share the value of a factor.
     pub batch_size: usize,
-    /// Votes that the classifier is made from.
+    /// Votes that the classifier is fitted to.
     pub train_points: usize,
     /// Votes that it is tested on.
     pub test_points: usize,
-    /// Points that the variance of each unit is estimated from.
+    /// Points that the global variance of each unit is estimated from.
     pub variance_points: usize,
-    /// Units with a smaller standard deviation than this do not vote.
+    /// Units whose standard deviation is below this do not vote.
     pub prune_below: f64,
-    /// Seeds everything that is drawn.
+    /// Seeds all random draws.
     pub seed: u64,
 }
 
@@ -76,13 +76,13 @@ impl FactorVaeParameters {
 /// FactorVAE score (also Z-min-variance): does the unit with the smallest variance identify the factor that was fixed?
 ///
 /// ```text
-/// vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
-/// score:  accuracy, on fresh votes, of "d stands for the factor that d was cast for most often"
+/// vote:   a random factor k; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
+/// score:  accuracy, on new votes, of predicting for each d the factor that it received most training votes for
 /// ```
 /// Variances have n - 1 in the denominator. Units whose global standard deviation is below the threshold, or 0, do not
-/// vote; if none is left the score is 0.
+/// vote; if none is left, the score is 0.
 ///
-/// * Range: 1 / factors (chance) to 1, higher is better. With a single factor and an active unit it is 1.
+/// * Range: 0 to 1, higher is better; chance is 1 / factors. With a single factor and an active unit it is 1.
 /// * Reference: Kim and Mnih 2018, Disentangling by factorising; numbers of votes as in Locatello et al. 2019.
 /// * See also: [`beta_vae_score`](super::beta_vae_score), its predecessor; [`irs`](super::irs).
 ///
@@ -138,7 +138,7 @@ pub fn factor_vae_score(
     };
     let train = votes("factor-vae train", parameters.train_points);
     let test = votes("factor-vae test", parameters.test_points);
-    // The factor each unit stands for: the first of those it was cast for most often.
+    // The factor of each unit: the one with most votes, the first of equals.
     let meaning: Vec<usize> = train
         .iter()
         .map(|counts| (0..counts.len()).rev().max_by_key(|&factor| counts[factor]).unwrap_or(0))
@@ -185,7 +185,7 @@ impl Metric for FactorVaeScore {
     }
 }
 
-/// Votes as (fixed factor, position of the least varying unit among the active ones). Each has its own generator.
+/// Votes as (fixed factor, position of the least varying unit among the active ones). Each has its own random generator.
 fn cast(
     sampler: &dyn InterventionSampler,
     parameters: &FactorVaeParameters,
@@ -228,7 +228,7 @@ fn variances(batch: &[f64], units: usize) -> Vec<f64> {
             *square += (value - mean) * (value - mean);
         }
     }
-    // A constant differs from its rounded mean: without this it would seem to vary.
+    // A constant may differ from its rounded mean, and would then seem to vary.
     let constant = |unit: usize| batch.chunks_exact(units).all(|row| row[unit] == batch[unit]);
     (0..units).map(|unit| if constant(unit) { 0.0 } else { squares[unit] / (rows - 1.0) }).collect()
 }

@@ -1,4 +1,4 @@
-//! The total correlation of units, as if the codes were Gaussian.
+//! The total correlation of the units under a Gaussian assumption.
 
 use crate::codes::Codes;
 use crate::error::Result;
@@ -13,13 +13,14 @@ use ndarray::{Array2, ArrayView2};
 /// ```text
 /// TC = 1/2 (sum_i ln S_ii - ln det S),   S = covariance of the codes (n - 1 in the denominator)
 /// ```
-/// computed from the eigenvalues of the correlation matrix. They are kept above 2.2e-16, so that a duplicated unit gives
-/// about 18 nats where the formula says infinity.
+/// computed from the eigenvalues of the correlation matrix, which are bounded below by 2.2e-16: a duplicated unit gives about
+/// 18 nats instead of infinity.
 ///
-/// * Range: 0 and above, lower is better. Constant units share no information and are left out.
-/// * Reference: Watanabe 1960; as an unsupervised score, Locatello et al. 2019.
+/// * Range: 0 and above, lower is better. Constant units are left out.
+/// * Reference: Watanabe 1960, Information theoretical analysis of multivariate correlation; as an unsupervised score,
+///   Locatello et al. 2019.
 /// * See also: [`gaussian_wasserstein_correlation`](super::gaussian_wasserstein_correlation), which stays finite;
-///   [`mutual_info_score`](super::mutual_info_score), which also sees dependence that is not linear.
+///   [`mutual_info_score`](super::mutual_info_score), which also detects nonlinear dependence.
 ///
 /// ```
 /// use ndarray::array;

@@ -1,4 +1,4 @@
-//! The Wasserstein distance of codes from uncorrelated ones, as if they were Gaussian.
+//! The Wasserstein distance of the codes from uncorrelated ones under a Gaussian assumption.
 
 use crate::codes::Codes;
 use crate::error::Result;
@@ -23,9 +23,11 @@ pub struct WassersteinCorrelation {
 /// ```text
 /// W = 2 tr S - 2 tr (diag(S)^1/2 S diag(S)^1/2)^1/2,   normalised: W / tr S
 /// ```
+/// with S the covariance of the codes and diag(S) its diagonal.
 ///
 /// * Range: 0 and above, lower is better; the normalised value is below 2. Both are 0 if all units are constant.
-/// * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+/// * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+///   representations, where it is one of the unsupervised scores.
 /// * See also: [`gaussian_total_correlation`](super::gaussian_total_correlation), the same comparison by KL divergence.
 ///
 /// ```

@@ -27,14 +27,16 @@ impl Default for HoyerParameters {
 /// ```text
 /// Hoyer = (sqrt d - mean over points of |z|_1 / |z|_2) / (sqrt d - 1)
 /// ```
-/// after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
-/// has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse. Mathieu et al. print
-/// the formula without that division, which their public code has; `normalize: false` leaves it out.
+/// for d units, after each unit has been divided by its standard deviation over the points, so that scale does not matter. A
+/// constant unit then counts as 0; a point that is 0 in all units counts as fully sparse. Mathieu et al. print the formula
+/// without that division, but their public code has it; `normalize: false` omits it.
 ///
-/// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
+/// * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the application. A single
 ///   unit scores 0.
-/// * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6 and appendix B; Hurley and Rickard 2009.
-/// * See also: [`kl_per_unit`](super::kl_per_unit), which shows the units that a model does not use.
+/// * Reference: Mathieu et al. 2019, Disentangling disentanglement in variational autoencoders, section 6 and appendix B;
+///   Hoyer 2004, Non-negative matrix factorization with sparseness constraints; Hurley and Rickard 2009, Comparing measures of
+///   sparsity.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which shows inactive units.
 ///
 /// ```
 /// use ndarray::array;

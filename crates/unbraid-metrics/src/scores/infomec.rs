@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InfomecParameters {
-    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins if there are none.
+    /// The number of nearest neighbours to estimate mutual information from ([`Information::by_neighbours`]); bins if `None`.
     pub neighbours: Option<usize>,
-    /// Bins of equal width for each unit where there are no neighbours; 2 to 65536.
+    /// Bins of equal width for each unit, without `neighbours`; 2 to 65536.
     pub bins: usize,
     /// The classifier of InfoE.
     pub logistic: LogisticParameters,
@@ -42,31 +42,32 @@ pub struct InfomecValues {
     pub explicitness: f64,
     /// I(z_i; v_k) / H(v_k), \[units, factors\].
     pub normalised_information: Array2<f64>,
-    /// The units whose range is more than a twentieth of the largest one; only they count for InfoM and InfoC.
+    /// The active units, whose range exceeds a twentieth of the largest range; only they count for InfoM and InfoC.
     pub active: Vec<usize>,
 }
 
-/// A unit whose range is this share of the largest one or less is not active.
+/// Active units have more than this share of the largest range.
 const ACTIVE: f64 = 1.0 / 20.0;
 
 /// InfoM, InfoC and InfoE: are units modular, factors compact, and is the information explicit?
 ///
-/// With N_ik = I(z_i; v_k) / H(v_k), of the D units that are active and the K factors that vary:
+/// With N_ik = I(z_i; v_k) / H(v_k), for the D active units and the K factors that vary:
 /// ```text
 /// InfoM = (1/D sum_i max_k N_ik / sum_k N_ik - 1/K) / (1 - 1/K)
 /// InfoC = (1/K sum_k max_i N_ik / sum_i N_ik - 1/D) / (1 - 1/D)
 /// InfoE = 1/K sum_k (H(v_k) - H(v_k | z)) / H(v_k)
 /// ```
-/// In InfoE the entropies are those that a family of predictors can reach (Xu et al. 2020, A theory of usable information):
-/// the mean of -ln p(v_k | z) on the test points of a logistic regression fitted to the training points, and the same of
-/// the shares of the classes.
+/// The entropies of InfoE are predictive ones (Xu et al. 2020, A theory of usable information under computational
+/// constraints): H(v_k | z) is the mean of -ln p(v_k | z) over the test points for a logistic regression fitted to the
+/// training points, and H(v_k) the same for the class frequencies of the training points.
 ///
-/// * Range: InfoM and InfoC 0 to 1; InfoE at most 1, and below 0 if predictions are worse than the shares. Higher is better.
-/// * A unit (or factor) without any mutual information counts 0 in InfoM (or InfoC). A value that the training points lack
+/// * Range: InfoM and InfoC 0 to 1; InfoE at most 1, and below 0 if the regression predicts worse than the class frequencies.
+///   Higher is better.
+/// * A unit (or factor) without any mutual information counts as 0 in InfoM (or InfoC). A value that the training points lack
 ///   is left out of InfoE.
-/// * Reference: Hsu et al. 2023, Disentanglement via latent quantization, section 5. Mutual information is estimated by ten
-///   nearest neighbours as in the authors' code. There InfoE is computed on the points that the regression was fitted to,
-///   without a penalty, with classes weighted to be balanced.
+/// * Reference: Hsu et al. 2023, Disentanglement via latent quantization, section 5. Mutual information is estimated from
+///   ten nearest neighbours, as in the authors' code. They compute InfoE on the points that the regression was fitted to,
+///   without a penalty and with balanced class weights.
 /// * See also: [`modularity`](super::modularity), [`mig`](super::mig), [`explicitness`](super::explicitness).
 ///
 /// # Errors
@@ -111,7 +112,7 @@ fn range(column: ArrayView1<'_, f64>) -> f64 {
     high - low
 }
 
-/// The share of the largest entry in the sum of its line, mean over lines, from 1/length as 0 to 1 as 1.
+/// The mean over lines of their largest entry divided by their sum, rescaled so that 1/length becomes 0 and 1 stays 1.
 fn dominance(lines: Vec<ArrayView1<'_, f64>>, length: usize) -> f64 {
     let least = 1.0 / length as f64;
     let shares: Vec<f64> = lines
@@ -143,7 +144,7 @@ fn explicitness(data: &TrainTest<'_>, varying: &[usize], logistic: &LogisticPara
             let truth = classes.labels_of(data.factors_test().column(factor));
             for (row, class) in truth.iter().enumerate() {
                 let Some(class) = *class else { continue };
-                // As much as a probability can be told from 0, so that one row cannot make everything infinite.
+                // Bounded away from 0, so that a single row cannot make the sum infinite.
                 surprise -= probabilities[[row, class as usize]].max(f64::EPSILON).ln();
                 prior -= (f64::from(sizes[class as usize]) / count).ln();
                 known += 1.0;

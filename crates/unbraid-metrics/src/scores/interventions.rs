@@ -1,4 +1,4 @@
-//! Codes under interventions on one factor: what the interventional scores draw.
+//! Samplers of codes under interventions on one factor, for the interventional scores.
 
 use crate::error::{MetricsError, Result};
 use crate::random::{self, Generator, below};
@@ -6,11 +6,11 @@ use crate::views::Labelled;
 
 /// Draws codes under interventions: one factor is held fixed, all others vary.
 ///
-/// All batches are rows of codes one after the other, `batch * units` numbers. Every draw comes from the generator that
-/// is handed in, so that a sampler has no state and may be asked from several threads.
+/// A batch consists of rows of codes, `batch * units` numbers in row-major order. Every draw comes from the given generator, so
+/// that a sampler has no state and can be called from several threads.
 ///
-/// [`GroupedRows`] implements it for arrays. With the codes of a full grid of factors, a better sampler draws factor
-/// vectors uniformly and looks up their codes.
+/// [`GroupedRows`] implements it for arrays. If there are codes for a full grid of factors, a sampler that draws factor vectors
+/// uniformly and looks up their codes is better.
 pub trait InterventionSampler: Sync {
     /// The number of units of each code.
     fn unit_count(&self) -> usize;
@@ -18,8 +18,8 @@ pub trait InterventionSampler: Sync {
     /// The number of factors that can be held fixed.
     fn factor_count(&self) -> usize;
 
-    /// Fills `first` and `second` with pairs: the two points of a pair share the value of `factor`, which is drawn anew
-    /// for each pair, and are otherwise independent.
+    /// Fills `first` and `second` with pairs: the two points of a pair share the value of `factor`, drawn independently for
+    /// each pair, and are otherwise independent.
     fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]);
 
     /// Fills `batch` with points that all share one value of `factor`, drawn at random.
@@ -28,8 +28,8 @@ pub trait InterventionSampler: Sync {
     /// Fills `batch` with points drawn at random.
     fn free(&self, generator: &mut Generator, batch: &mut [f64]);
 
-    /// The same codes in another order, while the factors keep theirs: what a score finds in it is chance. `None` if the
-    /// sampler cannot, and scores that draw from it then have no chance level. Another `round` is another order.
+    /// A sampler of the same codes in another order relative to the factors, for chance levels. `None` if this is not possible;
+    /// scores that draw from the sampler then have no chance level. Each `round` has an order of its own.
     fn shuffled(&self, seed: u64, round: usize) -> Option<Box<dyn InterventionSampler + '_>> {
         let _ = (seed, round);
         None
@@ -39,16 +39,16 @@ pub trait InterventionSampler: Sync {
 /// What [`beta_vae_score`](super::beta_vae_score) and [`factor_vae_score`](super::factor_vae_score) compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracies {
-    /// The score: accuracy on fresh points.
+    /// The score: accuracy on new points.
     pub value: f64,
-    /// Accuracy on the points that the classifier was made from.
+    /// Accuracy on the points that the classifier was fitted to.
     pub train: f64,
 }
 
-/// Draws from given codes alone: an intervention selects the rows that share a value of the factor.
+/// Draws from the given codes: an intervention selects the rows that share a value of the factor.
 ///
-/// All other factors then vary as they do among those rows: nearly independently if factors were drawn independently.
-/// Factors that take a single value are not offered.
+/// All other factors vary as they do among those rows: nearly independently if factors were drawn independently. Factors that
+/// take a single value are left out.
 ///
 /// ```
 /// use ndarray::array;
@@ -89,7 +89,7 @@ impl GroupedRows {
     }
 }
 
-/// A borrowed sampler is one, too.
+/// A reference to a sampler is a sampler.
 impl<S: InterventionSampler + ?Sized> InterventionSampler for &S {
     fn unit_count(&self) -> usize {
         (**self).unit_count()
@@ -158,10 +158,10 @@ impl InterventionSampler for GroupedRows {
     }
 }
 
-/// The most points that a score draws: more than any needs, and few enough to be held in memory.
+/// The largest number of points that a score may draw: more than any needs, and few enough for memory.
 pub(super) const MOST_POINTS: usize = 10_000_000;
 
-/// Refuses numbers of points that cannot be right.
+/// Checks that numbers of points are allowed.
 pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: usize) -> Result<()> {
     for (name, value, least) in
         [("batch_size", batch_size, 1), ("train_points", train_points, 1), ("test_points", test_points, 1)]

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IrsParameters {
-    /// Bins for the values of each factor: a factor with more values than bins has neighbours merged.
+    /// Bins for the values of each factor; neighbouring values are merged if there are more values than bins.
     pub bins: usize,
-    /// The quantile of the deviations that stands for their maximum; the paper has 1.0.
+    /// The quantile of the deviations that is used in place of their maximum; 1.0 in the paper.
     pub quantile: f64,
 }
 
@@ -50,19 +50,20 @@ pub struct IrsValues {
     pub matrix: Array2<f64>,
 }
 
-/// IRS, the interventional robustness score: does each unit stay constant while one factor is fixed and all others change?
+/// IRS, the interventional robustness score: does each unit stay constant while its factor is fixed and the others change?
 ///
 /// ```text
-/// m_i   = max |z_i - mean z_i|
-/// c_ik  = mean over values v of factor k of the q-quantile of |z_i - mean z_i| among points with v_k = v
-/// IRS   = sum_i m_i max_k (1 - c_ik / m_i) / sum_i m_i
+/// d_i   = max |z_i - mean z_i|
+/// c_ik  = mean over values v of factor k of the q-quantile of |z_i - m_ikv| among points with v_k = v
+/// IRS   = sum_i d_i max_k (1 - c_ik / d_i) / sum_i d_i
 /// ```
-/// The inner mean of z is that of the group. The values of a factor are first put into bins of equal width, so that
+/// where m_ikv is the mean of z_i among these points. The values of a factor are first put into bins of equal width, so that
 /// their order matters for factors with more values than bins.
 ///
-/// * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the score
+/// * Range: at most 1 and normally at least 0, higher is better. Constant units are left out; if all are constant, the score
 ///   is 0.
-/// * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
+/// * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms: Validating deep representations for interventional
+///   robustness.
 /// * See also: [`factor_vae_score`](super::factor_vae_score), which also fixes factors.
 ///
 /// # Errors

@@ -10,16 +10,16 @@ use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
 
-/// JEMMIG: a mutual information gap that also charges the best unit for entropy beyond its factor.
+/// JEMMIG, joint entropy minus mutual information gap: MIG with a penalty on what the best unit encodes beyond its factor.
 ///
 /// ```text
 /// JEMMIG = mean over factors k of 1 - (H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k)) / (H(v_k) + ln bins)
 /// ```
-/// where a and b are the units with the largest and second largest mutual information with factor k, so that a unit
-/// that mixes two factors is charged for the entropy of the second.
+/// where a and b are the units with the largest and second largest mutual information with factor k. If unit a also encodes
+/// a second factor, the entropy of that factor lowers the score.
 ///
-/// * Range: 0 to 1, higher is better. A perfect code reaches 1 only if its units have no more values than the factor:
-///   bins are what the unit's entropy is measured against.
+/// * Range: 0 to 1, higher is better. It reaches 1 only if unit a takes a single bin for each value of the factor, since any
+///   further entropy of the unit counts against it.
 /// * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations.
 /// * See also: [`mig`](super::mig), the gap alone; [`rmig`](super::rmig), by the same authors.
 ///
@@ -41,7 +41,7 @@ pub fn jemmig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f
     Ok(jemmig_of(&Information::new(data, parameters.bins)?))
 }
 
-/// [`jemmig`] from mutual information that has been computed before.
+/// [`jemmig`] from precomputed mutual information.
 pub fn jemmig_of(information: &Information) -> f64 {
     let parts: Vec<f64> = information
         .varying_factors()

@@ -1,4 +1,4 @@
-//! The divergence of posteriors from the prior.
+//! The KL divergence of posteriors from the prior.
 
 use crate::codes::Codes;
 use crate::error::Result;
@@ -13,8 +13,9 @@ use ndarray::ArrayView2;
 /// KL_i = mean over points of 1/2 (mu_i^2 + sigma_i^2 - ln sigma_i^2 - 1)
 /// ```
 ///
-/// * Range: 0 and above. About 0 for a unit that the model does not use.
-/// * See also: [`udr`](super::udr), which leaves such units out.
+/// * Range: 0 and above; about 0 for an inactive unit.
+/// * Reference: Kingma and Welling 2014, Auto-encoding variational Bayes, appendix B.
+/// * See also: [`udr`](super::udr), which leaves inactive units out.
 ///
 /// ```
 /// use ndarray::array;
@@ -40,15 +41,15 @@ pub fn kl_per_unit(data: &Posteriors<'_>) -> Vec<f64> {
         .collect()
 }
 
-/// The mean over the points, which an estimate from samples may leave below 0.
+/// The mean over the points, at least 0: an estimate from samples can be negative.
 fn mean_per_unit(divergences: ArrayView2<'_, f64>) -> Vec<f64> {
     divergences.columns().into_iter().map(|unit| (unit.sum() / unit.len() as f64).max(0.0)).collect()
 }
 
-/// The metric `kl`: the mean divergence of each unit's posterior from its prior, summed over the units.
+/// The metric `kl`: the mean KL divergence of each unit's posterior from its prior, summed over the units.
 ///
-/// For a standard normal prior it is [`kl_per_unit`]. For another one, whoever has the model gives the divergences
-/// ([`Codes::with_divergences`]), in closed form where there is one and else estimated from samples of the posteriors.
+/// For a standard normal prior this is the sum of [`kl_per_unit`]. For other priors, the divergences have to be added to the
+/// codes ([`Codes::with_divergences`]), in closed form or estimated from samples of the posteriors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kl;
 

@@ -25,13 +25,13 @@ pub struct MccValues {
 /// ```text
 /// MCC = 1/K max over one-to-one matchings a of sum over factors k of |corr(z_a(k), v_k)|
 /// ```
-/// with K the number of factors that vary, and the matching found by the Hungarian method, for Pearson's correlation and
-/// Spearman's separately. Factors count as numbers.
+/// with K the number of factors that vary. The matching is found by the Hungarian method, separately for Pearson's and for
+/// Spearman's correlation. Factor values are read as numbers.
 ///
-/// * Range: 0 to 1, higher is better. With fewer units than factors, a factor without a unit counts 0. A constant unit has
-///   the correlation 0.
-/// * Reference: Hyvärinen and Morioka 2016, Unsupervised feature extraction by time-contrastive learning; as commonly
-///   reported in work on identifiability (Khemakhem et al. 2020).
+/// * Range: 0 to 1, higher is better. With fewer units than factors, a factor without a unit counts as 0. The correlation with
+///   a constant unit is 0.
+/// * Reference: Hyvärinen and Morioka 2016, Unsupervised feature extraction by time-contrastive learning and nonlinear ICA;
+///   commonly reported in work on identifiability (Khemakhem et al. 2020, Variational autoencoders and nonlinear ICA).
 /// * See also: [`sap_continuous`](super::sap_continuous), the gap between the two most correlated units.
 ///
 /// ```

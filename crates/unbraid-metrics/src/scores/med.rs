@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 pub struct MedParameters {
     /// Bins of equal width for each unit; 2 to 65536.
     pub bins: usize,
-    /// Nearest neighbours by which mutual information is estimated instead ([`Information::by_neighbours`]).
+    /// The number of nearest neighbours to estimate mutual information from ([`Information::by_neighbours`]); bins if `None`.
     pub neighbours: Option<usize>,
-    /// Units that are kept for each factor at most in top-k MED.
+    /// The number of units that top-k MED keeps for each factor, at most.
     pub k: usize,
 }
 
@@ -46,12 +46,12 @@ pub struct MedValues {
 /// MED  = sum_i (sum_k R_ik / sum R) (1 - H_K(R_i. / sum_k R_ik))
 /// ```
 /// This is the disentanglement of [`dci`](super::dci) with mutual information in place of a learner's importances. Top-k MED
-/// is for representations of many units: units are assigned to the factor that they share most with, and of each factor
-/// only the k most disentangled units are kept before the sum.
+/// is meant for representations with many units: each unit is assigned to the factor that it is most important for, and only
+/// the k most disentangled units of each factor enter the sum.
 ///
-/// * Range: 0 to 1, higher is better. If no unit shares information with any factor it is 0.
+/// * Range: 0 to 1, higher is better; 0 if no unit shares information with any factor.
 /// * Reference: Cao et al. 2022, An empirical study on disentanglement of negative-free contrastive learning.
-/// * See also: [`modularity`](super::modularity) and [`mig_sup`](super::mig_sup), which ask the same.
+/// * See also: [`modularity`](super::modularity) and [`mig_sup`](super::mig_sup), which measure the same.
 ///
 /// # Errors
 /// If a parameter is out of range.

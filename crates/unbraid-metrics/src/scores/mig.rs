@@ -11,7 +11,7 @@ use crate::views::Labelled;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of [`mig`] and of the other scores that come from one histogram.
+/// Parameters of [`mig`] and of the other scores that are computed from histograms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistogramParameters {
@@ -51,11 +51,12 @@ pub struct MigValues {
 /// where a and b are the units with the largest and second largest mutual information with factor k.
 ///
 /// * Range: 0 to 1, higher is better. With a single unit the second largest is 0. Factors with one value are left out.
-/// * Estimator: plug-in mutual information of binned units. Few points per bin bias it upwards in all units alike.
-/// * Reference: Chen et al. 2018, Isolating sources of disentanglement; binned as in Locatello et al. 2019.
+/// * Estimator: plug-in mutual information of binned units. With few points per bin it is biased upwards, for all units alike.
+/// * Reference: Chen et al. 2018, Isolating sources of disentanglement in variational autoencoders, section 4.1; binned as in
+///   Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled representations.
 /// * See also: [`mig_full_data`](super::mig_full_data) and [`rmig`](super::rmig), which use posteriors instead of bins;
 ///   [`mig_sup`](super::mig_sup), the gap between factors; [`jemmig`](super::jemmig), [`aam`](super::aam) and
-///   [`dcimig`](super::dcimig), which read the same mutual information differently; [`sap`](super::sap), the same gap in
+///   [`dcimig`](super::dcimig), other functions of the same mutual information; [`sap`](super::sap), the same gap in
 ///   accuracy.
 ///
 /// # Errors
@@ -76,7 +77,7 @@ pub fn mig(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<MigV
     Ok(mig_of(&Information::new(data, parameters.bins)?))
 }
 
-/// [`mig`] from mutual information that has been computed before.
+/// [`mig`] from precomputed mutual information.
 pub fn mig_of(information: &Information) -> MigValues {
     MigValues::new(information.matrix.clone(), &information.factor_entropies)
 }
@@ -107,7 +108,7 @@ impl MigValues {
 pub struct Mig {
     /// Its parameters.
     pub parameters: HistogramParameters,
-    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    /// The number of nearest neighbours to estimate mutual information from ([`Information::by_neighbours`]); bins if `None`.
     pub neighbours: Option<usize>,
 }
 

@@ -21,9 +21,9 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MigFullDataParameters {
-    /// Points that one sample of the posterior is drawn for; all points if there are fewer.
+    /// The number of points to draw one posterior sample for each; all points if there are fewer.
     pub samples: usize,
-    /// Chooses the points and draws the samples.
+    /// Seeds the choice of points and the samples.
     pub seed: u64,
 }
 
@@ -54,22 +54,23 @@ impl MigFullDataParameters {
 /// I(z_i; v_k)  = max(0, H(z_i) - H(z_i | v_k))
 /// MIG          = mean over factors k of (largest - second largest of I(.; v_k)) / H(v_k)
 /// ```
-/// One sample is drawn for each of `samples` points, and serves every factor: the densities are computed once. (Chen et
-/// al. draw samples anew for every value of every factor, and leave the shape of dSprites out.)
+/// One sample is drawn for each of `samples` points and used for all factors, so that densities are computed once. (Chen et
+/// al. draw new samples for every value of every factor, and exclude the shape of dSprites.)
 ///
-/// * The points should be the whole data set, or a sample of it: the estimate is of the information in these N points.
-/// * Range: 0 to 1, higher is better. Costs N * samples * units exponentials.
-/// * Reference: Chen et al. 2018, Isolating sources of disentanglement in VAEs, section 4.1 and appendix C.
+/// * The N points should be the whole data set or a sample of it: the aggregate posterior is that of these points.
+/// * Range: 0 to 1, higher is better. The cost is N * samples * units exponentials.
+/// * Reference: Chen et al. 2018, Isolating sources of disentanglement in variational autoencoders, section 4.1 and
+///   appendix C.
 /// * See also: [`mig`](super::mig) and [`rmig`](super::rmig), the binned estimates.
 ///
 /// # Errors
-/// If there are to be no samples.
+/// If `samples` is 0.
 ///
 /// ```
 /// use ndarray::array;
 /// use unbraid_metrics::{LabelledPosteriors, scores::{MigFullDataParameters, mig_full_data}};
 ///
-/// // Unit 0 is far apart for the two values, unit 1 is the prior everywhere.
+/// // Unit 0 separates the two values, unit 1 equals the prior for every point.
 /// let means = array![[-9.0, 0.0], [-9.0, 0.0], [9.0, 0.0], [9.0, 0.0]];
 /// let log_variances = array![[-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0], [-2.0, 0.0]];
 /// let factors = array![[0], [0], [1], [1]];
@@ -125,18 +126,18 @@ impl Metric for MigFullData {
     }
 }
 
-/// The points, in an order that puts those with equal factors side by side.
+/// The points, in an order in which those with equal factors are adjacent.
 struct Points<'a> {
     classes: &'a [Classes],
     /// Rows in that order.
     order: Vec<u32>,
     /// The place of each row in it.
     place: Vec<u32>,
-    /// For each factor and class, where its points are.
+    /// The places of the points of each factor and class.
     groups: Vec<Vec<Group>>,
 }
 
-/// Places of the points that share a value: long runs where the order allows, else one by one.
+/// Places of the points that share a value: as runs if they are long, otherwise one by one.
 enum Group {
     Runs(Vec<Range<u32>>),
     Places(Vec<u32>),
@@ -144,7 +145,7 @@ enum Group {
 
 impl<'a> Points<'a> {
     fn new(classes: &'a [Classes]) -> Self {
-        // Factors with few values have the largest groups; sorted by them first, these become runs.
+        // Factors with few values have the largest groups, which become runs if points are sorted by them first.
         let mut coarsest: Vec<&Classes> = classes.iter().collect();
         coarsest.sort_by_key(|classes| classes.count());
         let mut order: Vec<u32> =
@@ -173,7 +174,7 @@ impl<'a> Points<'a> {
 
 impl Group {
     fn new(places: Vec<u32>) -> Self {
-        // Shorter runs than this cost more than their points one by one.
+        // Runs that are shorter on average cost more than single points.
         const SHORTEST: usize = 16;
         let mut runs: Vec<Range<u32>> = Vec::new();
         for &place in &places {
@@ -199,10 +200,11 @@ impl Group {
     }
 }
 
-/// One unit's posteriors of all points, in the order of [`Points`]. Logarithms are to base 2, whose exponential costs less.
+/// One unit's posteriors for all points, in the order of [`Points`]. Logarithms are to base 2, for which exponentials are
+/// cheaper.
 struct Posterior {
     means: Vec<f64>,
-    /// sqrt(log2(e) / 2) / sigma, so that the square of a distance is the exponent of the normal density.
+    /// sqrt(log2(e) / 2) / sigma: the square of a distance times this is minus the exponent of the normal density.
     inverse_deviations: Vec<f64>,
     /// - log2 sigma; the constant of the normal density cancels in every difference of entropies.
     log_scales: Vec<f64>,
@@ -222,20 +224,20 @@ impl Posterior {
 
     /// The mutual information with every factor.
     fn information(&self, rows: &[usize], points: &Points<'_>, seed: u64) -> Vec<f64> {
-        // Samples are worked on in parallel, and their differences added in order.
+        // Samples are processed in parallel, and their log-ratios added in order.
         let parts: Vec<Vec<f64>> = rows
             .par_iter()
             .map_init(
                 || vec![0.0; self.means.len()],
                 |densities, &row| {
-                    // The same noise for every unit: each is sampled from its posterior, no order of units matters,
-                    // and chance moves all of them alike, which the gap between two does not see.
+                    // The same noise for every unit: the order of units does not matter, and sampling error shifts all
+                    // of them alike, which largely cancels in the gap between two.
                     let mut generator = random::generator(seed, "mig samples", row as u64);
                     let noise: f64 = StandardNormal.sample(&mut generator);
                     let own = points.place[row] as usize;
                     let distance = (0.5 * LOG2_E).sqrt() * noise;
                     let sample = self.means[own] + distance / self.inverse_deviations[own];
-                    // The density at the sample's own posterior bounds the sum from below, so it serves as the unit.
+                    // Densities are relative to that of the sample's own posterior, so that their sum cannot underflow.
                     let unit = self.log_scales[own] - distance * distance;
                     let total = self.densities(sample, unit, densities) / densities.len() as f64;
                     let groups = points.classes.iter().zip(&points.groups);
@@ -253,7 +255,7 @@ impl Posterior {
             .collect()
     }
 
-    /// Writes q(sample | x_n) / 2^unit for all points n, and gives the sum.
+    /// Writes q(sample | x_n) / 2^unit for all points n, and returns the sum.
     fn densities(&self, sample: f64, unit: f64, densities: &mut [f64]) -> f64 {
         vectorised(
             #[inline(always)]
@@ -269,7 +271,7 @@ impl Posterior {
     }
 }
 
-/// The sum in eight lanes that are added at the end: one addition need not wait for the last.
+/// The sum by eight running sums, so that an addition need not wait for the one before.
 #[inline(always)]
 fn sum_of_lanes<T>(entries: &[T], value: impl Fn(&T) -> f64) -> f64 {
     let mut lanes = [0.0; 8];

@@ -70,11 +70,11 @@ impl MigSupParameters {
 /// ```text
 /// MIG-sup = mean over units i of (I(z_i; v_a) - I(z_i; v_b)) / H(z_i)
 /// ```
-/// where a and b are the factors with the largest and second largest mutual information with unit i (after the division).
+/// where a and b are the factors with the largest and second largest mutual information with unit i (after normalisation).
 ///
 /// * Range: 0 to 1, higher is better. A constant unit scores 0; with a single factor the second largest is 0.
 /// * Reference: Li et al. 2020, Progressive learning and disentanglement of hierarchical representations.
-/// * See also: [`mig`](super::mig), the gap between units; [`modularity`](super::modularity), which asks the same.
+/// * See also: [`mig`](super::mig), the gap between units; [`modularity`](super::modularity), which measures the same.
 ///
 /// # Errors
 /// If `bins` is out of range.
@@ -94,7 +94,7 @@ pub fn mig_sup(data: &Labelled<'_>, parameters: &MigSupParameters) -> Result<f64
     Ok(mig_sup_of(&Information::new(data, parameters.bins)?, parameters.normalizer))
 }
 
-/// [`mig_sup`] from mutual information that has been computed before.
+/// [`mig_sup`] from precomputed mutual information.
 pub fn mig_sup_of(information: &Information, normalizer: Normalizer) -> f64 {
     let gaps: Vec<f64> = (0..information.matrix.nrows())
         .map(|unit| {

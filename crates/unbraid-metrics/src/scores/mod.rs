@@ -1,15 +1,15 @@
 //! The scores: pure functions of checked arrays, one file each.
 //!
-//! A score is a function ([`mig`]), a parameter struct whose defaults are those of the published numbers
-//! ([`HistogramParameters`]), and a [`Metric`] that runs it by name ([`Mig`]).
+//! A score is a function ([`mig`]), a parameter struct ([`HistogramParameters`]) whose defaults are the settings behind
+//! published numbers where there are any, and a [`Metric`] that runs it by name ([`Mig`]).
 //!
 //! | question | scores |
 //! |---|---|
 //! | Is each factor encoded by one unit (completeness, compactness)? | [`mig`], [`mig_full_data`], [`rmig`], [`jemmig`], [`aam`], [`sap`], [`sap_continuous`], [`sap_kumar`], [`dci`], [`infomec`], [`mcc`], [`snc`], [`nk`] |
 //! | Does each unit encode one factor (disentanglement, modularity)? | [`modularity`], [`mig_sup`], [`dcimig`], [`dci`], [`irs`], [`med`], [`infomec`] |
-//! | Do units follow interventions on factors? | [`beta_vae_score`], [`factor_vae_score`], [`irs`] |
+//! | Do units respond to interventions on factors? | [`beta_vae_score`], [`factor_vae_score`], [`irs`] |
 //! | Are factors predictable from codes (informativeness)? | [`explicitness`], [`dci`], [`dci_es`], [`infomec`], [`downstream`], [`attribute_accuracy`], [`cluster_accuracy`] |
-//! | Are units independent, sparse, used? (without factors) | [`gaussian_total_correlation`], [`gaussian_wasserstein_correlation`], [`mutual_info_score`], [`hoyer`], [`kl_per_unit`] |
+//! | Are units independent, sparse, active? (without factors) | [`gaussian_total_correlation`], [`gaussian_wasserstein_correlation`], [`mutual_info_score`], [`hoyer`], [`kl_per_unit`] |
 //! | How good are reconstructions? (without factors) | [`reconstruction_error`] |
 //! | Do several models agree? (without factors) | [`udr`] |
 
@@ -89,7 +89,7 @@ pub use udr::{Similarity, UdrParameters, UdrValues, udr};
 
 use crate::metric::Metric;
 
-/// The built-in metrics with their default parameters, in the order in which they are shown.
+/// The built-in metrics with their default parameters, in display order.
 pub(crate) fn builtin() -> Vec<Box<dyn Metric>> {
     vec![
         Box::new(BetaVaeScore::default()),

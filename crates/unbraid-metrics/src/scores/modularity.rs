@@ -16,13 +16,13 @@ use ndarray::{ArrayView1, ArrayView2};
 /// ```text
 /// modularity = mean over units i of 1 - (sum_k m_ik^2 - max_k m_ik^2) / ((K - 1) max_k m_ik^2)
 /// ```
-/// with m the mutual information in nats and K the number of factors. A unit without any mutual information scores 0; one
-/// that is nearly constant has only the bias of the estimate, and contributes noise.
+/// with m the mutual information and K the number of factors. A unit without any mutual information scores 0. For a nearly
+/// constant unit, m consists of estimation bias only, so that it contributes noise.
 ///
 /// * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
 /// * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
 /// * See also: [`explicitness`](super::explicitness), its companion in the same paper; [`mig_sup`](super::mig_sup) and the
-///   disentanglement of [`dci`](super::dci), which ask the same.
+///   disentanglement of [`dci`](super::dci), which measure the same.
 ///
 /// # Errors
 /// If `bins` is out of range.
@@ -49,7 +49,7 @@ pub fn modularity_of(mutual_information: ArrayView2<'_, f64>) -> f64 {
 
 fn modularity_of_unit(row: ArrayView1<'_, f64>) -> f64 {
     let largest = row.iter().copied().fold(0.0, f64::max);
-    // Dividing first keeps the squares of tiny values from vanishing.
+    // Dividing first keeps the squares of tiny values from underflowing.
     let others: f64 = row.iter().map(|&value| (value / largest) * (value / largest)).sum::<f64>() - 1.0;
     if largest > 0.0 { 1.0 - others.max(0.0) / (row.len() - 1).max(1) as f64 } else { 0.0 }
 }
@@ -59,7 +59,7 @@ fn modularity_of_unit(row: ArrayView1<'_, f64>) -> f64 {
 pub struct Modularity {
     /// Its parameters.
     pub parameters: HistogramParameters,
-    /// Nearest neighbours by which mutual information is estimated ([`Information::by_neighbours`]); bins without.
+    /// The number of nearest neighbours to estimate mutual information from ([`Information::by_neighbours`]); bins if `None`.
     pub neighbours: Option<usize>,
 }
 

@@ -19,7 +19,8 @@ use rayon::prelude::*;
 ///
 /// * Range: 0 to ln bins, lower is better. A single unit scores 0. The plug-in estimate has a bias of about
 ///   (bins - 1)^2 / 2n nats for independent units.
-/// * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+/// * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+///   representations, where it is one of the unsupervised scores.
 /// * See also: [`gaussian_total_correlation`](super::gaussian_total_correlation), of all units at once.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NkParameters {
-    /// How mutual information is estimated, by which factors get their units.
+    /// How the mutual information that factors and units are matched by is estimated.
     pub histogram: HistogramParameters,
     /// The classifier.
     pub boosting: BoostingParameters,
@@ -29,27 +29,27 @@ pub struct NkParameters {
 pub struct NkValues {
     /// The score.
     pub value: f64,
-    /// The accuracy that each factor loses; 0 for one that does not vary or has no unit.
+    /// The loss of accuracy for each factor; 0 for one that does not vary or has no unit.
     pub per_factor: Vec<f64>,
-    /// The accuracy with all units, of each factor that has one; 0 for the others.
+    /// The accuracy with all units for each factor that has a unit; 0 for the others.
     pub whole: Vec<f64>,
     /// The unit of each factor; `None` if it does not vary, or there are fewer units than factors.
     pub units: Vec<Option<usize>>,
 }
 
-/// NK, neuron knockout: how much worse is a factor predicted from all units but its own?
+/// NK, neuron knockout: how much accuracy is lost if a factor is predicted without its unit?
 ///
-/// Factors are matched with units one to one, for the largest sum of mutual information, as for [`snc`](super::snc()). NK is
-/// the test accuracy of a classifier that sees all units minus that of one that does not see the unit of the factor,
-/// averaged over factors. If a single unit knows all that the code knows of a factor, nothing but guessing is left without
-/// it.
+/// Factors are matched with units one to one so that the sum of mutual information is largest, as for [`snc`](super::snc()).
+/// NK is the test accuracy of a classifier on all units minus that of a classifier on all units but the factor's own, averaged
+/// over factors. If a single unit holds all the information about its factor, only guessing is left without it.
 ///
-/// * Range: -1 to 1, higher is better; 0 if other units know as much. A factor without a unit counts 0.
-/// * Without its unit a code of a single unit is empty: the most common value is predicted.
-/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the authors'
-///   public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours are the boosted trees of
+/// * Range: -1 to 1, higher is better; 0 if the other units predict the factor just as well. A factor without a unit counts as
+///   0.
+/// * If there is only one unit, nothing is left without it, and the most common value is predicted.
+/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; defined as in the authors' public code
+///   (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours is the boosted trees of
 ///   [`dci`](super::dci()), which are deterministic.
-/// * See also: [`snc`](super::snc()), what the unit alone can tell.
+/// * See also: [`snc`](super::snc()), how well that unit alone predicts the factor.
 ///
 /// # Errors
 /// If a parameter is out of range.
@@ -59,7 +59,7 @@ pub struct NkValues {
 /// use unbraid_metrics::TrainTest;
 /// use unbraid_metrics::scores::{NkParameters, nk};
 ///
-/// // The first unit is the factor, the second one knows nothing of it: all is lost but a guess.
+/// // The first unit separates the two values, the second is constant: without the first, only a guess is left.
 /// let (codes, factors) = (array![[9.0, 1.0], [8.0, 1.0], [1.0, 1.0], [2.0, 1.0]], array![[0], [0], [1], [1]]);
 /// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;
 /// assert_eq!(nk(&data, &NkParameters::default())?.value, 0.5);

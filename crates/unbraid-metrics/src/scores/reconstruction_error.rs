@@ -1,4 +1,4 @@
-//! The error of reconstructions.
+//! The reconstruction error.
 
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
@@ -6,18 +6,18 @@ use crate::metric::{Description, Direction, Metric, Needs, Options, Requirement}
 use crate::numeric::mean;
 use crate::report::ScoreValues;
 
-/// Reconstruction error per pixel: how far are images from what the model makes of their codes?
+/// Reconstruction error per pixel: how much do images differ from their reconstructions?
 ///
 /// ```text
 /// error = mean over points of 1/(pixels channels) sum over pixels and channels of (x - x')^2
 /// ```
-/// where x' is the image that the decoder expects for the mean of the posterior of x (and its most likely categories).
-/// Whoever has the model computes the error of each point; this is their mean.
+/// where x' is the mean of the decoder for the posterior mean of x (and its most likely categories). The error of each point
+/// has to be computed with the model; this function takes their mean.
 ///
-/// * Range: 0 and above, lower is better. Pixels run from 0 to 1, so that 1 is the error of the opposite image.
-/// * Reference: Kumar et al. 2018, table 1 and figures 1 and 2, "reconstruction error (per pixel)"; they leave open which
-///   norm they use.
-/// * See also: [`kl_per_unit`](super::kl_per_unit), the price of a small error.
+/// * Range: 0 and above, lower is better. For pixels from 0 to 1, it is 1 if black is reconstructed as white.
+/// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, table 1 and figures 1 and 2,
+///   "reconstruction error (per pixel)"; they do not say which norm they use.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which usually grows as this error falls.
 ///
 /// ```
 /// assert_eq!(unbraid_metrics::scores::reconstruction_error(&[0.25, 0.75]), 0.5);

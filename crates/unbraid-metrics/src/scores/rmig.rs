@@ -35,19 +35,18 @@ impl RmigParameters {
     }
 }
 
-/// RMIG, the robust mutual information gap: the gap of MIG, with each point spread over the bins as its posterior is.
+/// RMIG, the robust mutual information gap: MIG with the mass of each posterior distributed over the bins.
 ///
 /// ```text
 /// p(bin, v)  = 1/N sum over points n with v_k(n) = v of q(z_i in bin | x_n)
 /// RMIG       = mean over factors k of (I(z_a; v_k) - I(z_b; v_k)) / H(v_k)
 /// ```
-/// Bins lie between the smallest mean - 4 sigma and the largest mean + 4 sigma of a unit; the outer ones are open. A unit
-/// that the model does not use has the same distribution for every point and so no information at all, where binned means
-/// still show some.
+/// Bins lie between the smallest mean - 4 sigma and the largest mean + 4 sigma of a unit; the outer ones are unbounded. An
+/// inactive unit has the same posterior for every point and so no mutual information, while binned means would still show some.
 ///
 /// * Range: 0 to 1, higher is better. Factors with one value are left out.
 /// * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations; divided by the
-///   factor's entropy like MIG.
+///   factor's entropy as MIG is.
 /// * See also: [`mig`](super::mig), which bins the means; [`mig_full_data`](super::mig_full_data), which has no bins.
 ///
 /// # Errors
@@ -85,14 +84,14 @@ pub fn rmig(data: &LabelledPosteriors<'_>, parameters: &RmigParameters) -> Resul
     Ok(MigValues::new(matrix, &entropies))
 }
 
-/// For each factor, p(value, bin) with the bins of a value side by side.
+/// For each factor, p(value, bin), rows of bins.
 fn joint_distributions(
     means: &[f64],
     log_variances: &[f64],
     classes: &[Classes],
     bins: usize,
 ) -> Vec<Vec<f64>> {
-    // Beyond four deviations lies less than a ten-thousandth of a point.
+    // Less than a ten-thousandth of the mass of a posterior lies beyond four standard deviations.
     const REACH: f64 = 4.0;
     let deviations: Vec<f64> = log_variances.iter().map(|log_variance| (0.5 * log_variance).exp()).collect();
     let points = || means.iter().zip(&deviations);
@@ -103,7 +102,7 @@ fn joint_distributions(
     let mut joints: Vec<Vec<f64>> = classes.iter().map(|classes| vec![0.0; classes.count() * bins]).collect();
     let mut masses = vec![0.0; bins];
     for (row, (mean, deviation)) in points().enumerate() {
-        // Only bins within reach of the posterior can hold more than rounding error.
+        // Bins more than nine deviations away get no more than rounding error.
         let place = |value: f64| (((value - start) / width).max(0.0) as usize).min(bins - 1);
         let (first, last) = (place(mean - 9.0 * deviation), place(mean + 9.0 * deviation));
         let mut below = 0.0;
@@ -124,12 +123,12 @@ fn joint_distributions(
     joints
 }
 
-/// The distribution function of the standard normal.
+/// The cumulative distribution function of the standard normal.
 fn cumulative(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// The mutual information of a joint distribution, rows of length `columns`.
+/// The mutual information of a joint distribution with rows of length `columns`.
 fn information(joint: &[f64], columns: usize) -> f64 {
     let mut column_sums = vec![0.0; columns];
     for row in joint.chunks_exact(columns) {

@@ -15,14 +15,13 @@ use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How well a unit predicts a factor of classes.
+/// How the accuracy of predicting a factor from a unit is computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "predictor", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SapPredictor {
-    /// Test accuracy of a linear support vector machine; what published numbers use.
+    /// Test accuracy of a linear support vector machine, as in most published numbers.
     Svm(SvmParameters),
-    /// Balanced accuracy of the best thresholds on the test points, fitted to these very points, as Kumar et al. define
-    /// it.
+    /// Balanced accuracy of the best thresholds, fitted to the test points themselves, as Kumar et al. define it.
     Threshold,
 }
 
@@ -58,14 +57,14 @@ impl Choice for SapPredictor {
     }
 }
 
-/// What the option to group units is for.
+/// The help text of the option `group_above`.
 pub(super) const GROUPING: &str = "units whose correlation exceeds this magnitude count as one";
 
 /// Parameters of [`sap`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SapParameters {
-    /// How well a unit predicts a factor.
+    /// How the accuracy of a unit is computed.
     pub predictor: SapPredictor,
     /// Units whose correlation exceeds this magnitude count as one (Kumar et al., end of section 3).
     pub group_above: Option<f64>,
@@ -77,7 +76,7 @@ impl SapParameters {
     pub fn with_seed(mut self, seed: u64) -> Self {
         match &mut self.predictor {
             SapPredictor::Svm(svm) => svm.seed = seed,
-            // Its thresholds do not depend on chance.
+            // Thresholds involve no randomness.
             SapPredictor::Threshold => {}
         }
         self
@@ -90,7 +89,7 @@ impl SapParameters {
     }
 }
 
-/// What [`sap`] and [`sap_continuous`](super::sap_continuous) compute.
+/// What [`sap`], [`sap_continuous`](super::sap_continuous) and [`sap_kumar`](super::sap_kumar) compute.
 #[derive(Clone, Debug)]
 pub struct SapValues {
     /// The score.
@@ -109,13 +108,13 @@ pub struct SapValues {
 /// SAP = mean over factors k of (S_ak - S_bk)
 /// ```
 /// where S_ik is the accuracy of predicting factor k from unit i alone, and a and b are the best and second best unit. By
-/// default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
-/// classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
+/// default S is the test accuracy of a one-vs-rest linear support vector machine with C = 0.01 and balanced classes. It is
+/// solved exactly, whereas the result of liblinear depends on the random order of the points.
 ///
 /// * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out.
-/// * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
+/// * With grouping, S is that of all units of a group together (with thresholds: that of its best unit).
 /// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
-///   as in Locatello et al. 2019.
+///   as in Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled representations.
 /// * See also: [`sap_continuous`](super::sap_continuous), for factors that are numbers; [`mig`](super::mig), the same gap
 ///   in mutual information.
 ///

@@ -28,16 +28,16 @@ impl SapContinuousParameters {
     }
 }
 
-/// SAP for factors that are numbers: S is the squared correlation of unit and factor.
+/// SAP for factors that are numbers: the gap of SAP in squared correlations.
 ///
 /// ```text
 /// S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))
 /// ```
-/// on the training points, 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
+/// on the training points; 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
 /// regression of the factor on all units of a group.
 ///
-/// * Range: 0 to 1, higher is better. Renaming the values of a factor changes the score: they count as numbers.
-/// * Reference: Kumar et al. 2018, section 3.
+/// * Range: 0 to 1, higher is better. Factor values are read as numbers, so relabelling them changes the score.
+/// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, section 3.
 /// * See also: [`sap`](super::sap), for factors that are classes.
 ///
 /// # Errors

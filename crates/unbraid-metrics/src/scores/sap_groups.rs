@@ -4,7 +4,8 @@ use crate::correlation::pearson_columns;
 use crate::linear_algebra::{covariance, solve_positive};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 
-/// Units joined by a correlation whose magnitude exceeds `above`, directly or through others, in order of their first.
+/// Groups of units that are connected, directly or through others, by correlations whose magnitude exceeds `above`, in the
+/// order of their first units.
 pub(super) fn correlated_groups(codes: ArrayView2<'_, f64>, above: f64) -> Vec<Vec<usize>> {
     let correlation = pearson_columns(codes, codes);
     let mut group_of: Vec<usize> = (0..codes.ncols()).collect();

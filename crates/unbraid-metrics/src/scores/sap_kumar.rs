@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct SapKumarParameters {
     /// Units whose variance over the points is at most this are inactive and score 0. The paper says "close to 0"; the
-    /// default is the usual limit of an active unit (Burda et al. 2016).
+    /// default is the usual threshold for active units (Burda et al. 2016, Importance weighted autoencoders).
     pub inactive: f64,
     /// Units whose correlation exceeds this magnitude count as one; 0 to 1.
     pub group_above: Option<f64>,
@@ -40,7 +40,7 @@ impl SapKumarParameters {
     }
 }
 
-/// SAP as Kumar et al. define it: one matrix of scores for ordered and categorical factors, on test points.
+/// SAP as Kumar et al. define it: one score matrix for ordered and categorical factors, on the test points.
 ///
 /// ```text
 /// S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))                      for an ordered factor or an angle
@@ -48,15 +48,15 @@ impl SapKumarParameters {
 ///      = 0                                                          if Var(z_i) is close to 0
 /// SAP  = mean over factors k of (S_ak - S_bk), a and b the best and second best unit
 /// ```
-/// The squared correlation is the R^2 of the line that predicts the factor from the unit with the least squared error. Lines
-/// and thresholds are fitted to the very points that they are judged on, the test points; the training points are not used.
-/// For a factor of c values there are up to c - 1 thresholds, whose intervals may stand for the values in any order.
+/// The squared correlation is the R^2 of the linear regression of the factor on the unit. Lines and thresholds are fitted to
+/// the test points, on which they are also evaluated; the training points are not used. A factor of c values has up to c - 1
+/// thresholds, and their intervals may be assigned to the values in any order.
 ///
-/// * Kinds: the values of an angle count as numbers, too, since the paper has no other kind of regression: a unit that
-///   follows the angle all the way round loses at the break between the last value and the first.
-/// * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out. For
-///   balanced accuracy chance is not 0 but at least 1/c; the gap takes it away unless fewer than two units are active.
-/// * With grouping, R^2 is that of all active units of a group together, and accuracy that of its best one.
+/// * Kinds: angles are read as numbers, too, since the paper has no other kind of regression. A unit that follows an angle all
+///   the way round is penalised for the jump from the last value to the first.
+/// * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out. Balanced
+///   accuracy is at least 1/c by chance, which cancels in the gap unless fewer than two units are active.
+/// * With grouping, R^2 is that of all active units of a group together, and accuracy that of its best unit.
 /// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, section 3.
 /// * See also: [`sap`](super::sap), with support vector machines; [`sap_continuous`](super::sap_continuous), in which all
 ///   factors are numbers.
@@ -69,7 +69,7 @@ impl SapKumarParameters {
 /// use unbraid_metrics::scores::{SapKumarParameters, sap_kumar};
 /// use unbraid_metrics::{FactorKind, TrainTest};
 ///
-/// // The first unit is the first factor, the second unit separates the classes of the second; the third is inactive.
+/// // The first unit equals the first factor, the second unit separates the classes of the second; the third is inactive.
 /// let codes = array![[0.0, -1.0, 1e-9], [1.0, 1.0, 2e-9], [2.0, 1.0, 3e-9], [3.0, -1.0, 4e-9]];
 /// let factors = array![[0, 7], [1, 5], [2, 5], [3, 7]];
 /// let data = TrainTest::new(codes.view(), factors.view(), codes.view(), factors.view())?;

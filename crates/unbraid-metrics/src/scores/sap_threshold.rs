@@ -1,26 +1,25 @@
-//! The best classification of a factor by thresholds on one unit.
+//! The best classification of a factor by thresholds on a single unit.
 
 use crate::classes::Classes;
 
-/// The largest balanced accuracy (mean over classes of the share of their points that is recognised) that thresholds on
-/// `values` can reach: the line is cut into at most as many intervals as there are classes, and each interval stands for
-/// one class.
+/// The largest balanced accuracy (mean recall of the classes) that thresholds on `values` can reach: the line is cut into at
+/// most as many intervals as there are classes, and each interval is assigned to one class.
 ///
-/// Found exactly by dynamic programming over the sorted values, where the state is the number of intervals so far and
-/// the class of the present one: O(n classes^2).
+/// Found exactly by dynamic programming over the sorted values. The state is the number of intervals so far and the class of
+/// the current one, so the cost is O(n classes^2).
 pub(super) fn balanced_threshold_accuracy(values: &[f64], classes: &Classes) -> f64 {
     let count = classes.count();
     let shares: Vec<f64> =
         classes.sizes().iter().map(|&rows| 1.0 / (f64::from(rows) * count as f64)).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    // best[interval][class]: the accuracy so far; no interval has been left at the start, so only the first is open.
+    // best[interval][class]: the accuracy so far. Only the first interval can be open at the start.
     let mut best = vec![vec![f64::NEG_INFINITY; count]; count];
     best[0].fill(0.0);
     let mut gains = vec![0.0; count];
     let mut place = 0;
     while place < order.len() {
-        // Equal values cannot be parted: they are added together.
+        // Equal values cannot be separated, so they are added together.
         let value = values[order[place]];
         gains.fill(0.0);
         while place < order.len() && values[order[place]] == value {

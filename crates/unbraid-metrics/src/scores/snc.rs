@@ -25,20 +25,20 @@ pub struct SncValues {
     pub units: Vec<Option<usize>>,
 }
 
-/// SNC, single-neuron classification: how well does one unit alone tell the values of its factor apart?
+/// SNC, single-neuron classification: how well does a single unit predict the values of its factor?
 ///
-/// Factors are matched with units one to one, for the largest sum of mutual information. The values of a factor's unit are
-/// put into as many bins of equal size as the factor has values (on the training points), bins are matched with values one
-/// to one so that as many training points as possible are right, and the accuracy on the test points is averaged over
-/// factors.
+/// Factors are matched with units one to one so that the sum of mutual information is largest. The values of a factor's unit
+/// are put into as many bins of equal size (on the training points) as the factor has values, bins are matched with values
+/// one to one so that as many training points as possible are classified correctly, and the accuracy on the test points is
+/// averaged over factors.
 ///
-/// * Range: 0 to 1, higher is better. A factor without a unit counts 0.
-/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the authors'
-///   public code (Lou1sM/snc_nk), except for the estimate of the mutual information.
+/// * Range: 0 to 1, higher is better. A factor without a unit counts as 0.
+/// * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; defined as in the authors' public code
+///   (Lou1sM/snc_nk), except for the estimate of mutual information.
 /// * See also: [`nk`](super::nk), what is lost without that unit; [`sap`](super::sap), [`mig`](super::mig).
 ///
 /// # Errors
-/// If `bins`, of the mutual information, is out of range.
+/// If `bins` (of the mutual information) is out of range.
 ///
 /// ```
 /// use ndarray::array;
@@ -65,7 +65,7 @@ pub fn snc(data: &TrainTest<'_>, parameters: &HistogramParameters) -> Result<Snc
     Ok(SncValues { value: mean(&scored), per_factor, majority: mean(&majorities), units })
 }
 
-/// The factors that vary, and the unit of each factor: matched one to one, for the largest sum of mutual information.
+/// The factors that vary, and the unit of each factor, matched one to one so that the sum of mutual information is largest.
 pub(super) fn units_of_factors(
     data: &TrainTest<'_>,
     bins: usize,
@@ -81,7 +81,7 @@ pub(super) fn units_of_factors(
     Ok((varying, units))
 }
 
-/// The test accuracy of a prediction by bins of equally many points, one value for each.
+/// The test accuracy of predicting a value for each bin, with bins of equal size.
 fn accuracy_of_unit(data: &TrainTest<'_>, factor: usize, unit: usize, truth: &[Option<u32>]) -> f64 {
     let classes = &data.train().classes()[factor];
     let train = data.codes_train().column(unit).to_vec();

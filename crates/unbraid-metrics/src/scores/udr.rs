@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "similarity", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Similarity {
-    /// Magnitudes of the weights of a lasso regression of one model's units on the other's.
+    /// Magnitudes of the weights of a lasso regression of one model's units on those of the other.
     Lasso(LassoParameters),
     /// Magnitudes of Spearman's rank correlation.
     Spearman,
@@ -33,7 +33,7 @@ impl Default for Similarity {
 pub struct UdrParameters {
     /// How units are compared.
     pub similarity: Similarity,
-    /// Units with a divergence from the prior of at most this many nats do not count.
+    /// Units whose KL divergence from the prior is at most this many nats are not informative and do not count.
     pub informative_above: f64,
 }
 
@@ -52,22 +52,24 @@ pub struct UdrValues {
     pub pairs: Array2<f64>,
 }
 
-/// UDR, unsupervised disentanglement ranking: do models trained from different seeds agree on their units, up to order
-/// and sign?
+/// UDR, unsupervised disentanglement ranking: do models trained with different seeds agree on their units, up to order and
+/// sign?
 ///
-/// With R the similarity of informative units of model i (rows) and j (columns):
+/// With R the similarity between the informative units of models i (rows) and j (columns):
 /// ```text
 /// pair(i, j) = 1/2 [mean over columns of max^2 / sum + mean over rows of max^2 / sum]
 /// UDR(i)     = median over j of pair(j, i)
 /// ```
-/// Codes are standardised first. Rows and columns that are all 0 count as 0, and so does a pair in which a model has no
-/// informative unit.
+/// Codes are standardised first. Rows and columns of zeros count as 0, and so does a pair in which a model has no informative
+/// unit.
 ///
 /// * Input: the posteriors of at least two models for the same points in the same order.
-/// * Range: 0 to 1 for Spearman, and nearly so for lasso; higher is better. Needs no factors.
-/// * Reference: Duan et al. 2020, Unsupervised model selection for variational disentangled representation learning.
-/// * See also: [`kl_per_unit`](super::kl_per_unit), which decides what units are informative. UDR is no
-///   [`Metric`](crate::Metric), since it compares several models.
+/// * Range: 0 to 1 for Spearman, and approximately for lasso; higher is better. Needs no factors.
+/// * Reference: Duan et al. 2020, Unsupervised model selection for variational disentangled representation learning. As in
+///   disentanglement_lib, rows and columns are averaged separately; the paper divides the sum over both by the total number of
+///   informative units, which is the same if the models have equally many.
+/// * See also: [`kl_per_unit`](super::kl_per_unit), which decides which units are informative. UDR is not a
+///   [`Metric`](crate::Metric), because it compares several models.
 ///
 /// # Errors
 /// If there are fewer than two models, or they have different numbers of points.
@@ -131,7 +133,7 @@ pub fn udr(models: &[Posteriors<'_>], parameters: &UdrParameters) -> Result<UdrV
     Ok(UdrValues { values, pairs })
 }
 
-/// Magnitudes of similarity between units of the first model (rows) and of the second (columns).
+/// Magnitudes of the similarity between units of the first model (rows) and of the second (columns).
 fn similarity(
     first: ArrayView2<'_, f64>,
     second: ArrayView2<'_, f64>,

@@ -68,16 +68,18 @@ def beta_vae_score(
     balanced: bool | None = None,
     **points: Unpack[Points],
 ) -> Scores:
-    """BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the distances between
-    their units?
+    """BetaVAE score (also Z-diff): can a linear classifier tell which factor two points share, from the absolute
+    differences of their codes?
 
-        point:  factor k at random; mean over pairs that share k of |z - z'|, one number for each unit; label k
-        score:  accuracy of a linear classifier of these points, on fresh ones
+        point:  a random factor k as the label; for each unit, the mean of |z - z'| over pairs that share k
+        score:  accuracy of a linear classifier fitted to such points, on new ones
 
-    * Range: 1 / factors (chance) to 1, higher is better. High even for codes that rotate factors into each other.
-    * Features are neither scaled nor pruned. With a single factor the score is 1: there is nothing to tell apart.
-    * Reference: Higgins et al. 2017; numbers of pairs and points as in Locatello et al. 2019. Kumar et al. 2018 call it
-      Z-diff score and use a support vector machine (`DifferenceClassifier::kumar`).
+    * Range: 0 to 1, higher is better; chance is 1 / factors. It can be high even if the codes are a rotation of the
+      factors.
+    * Features are neither scaled nor pruned. With a single factor the score is 1, since there is nothing to tell apart.
+    * Reference: Higgins et al. 2017, beta-VAE: Learning basic visual concepts with a constrained variational framework;
+      numbers of pairs and points as in Locatello et al. 2019. Kumar et al. 2018 call it the Z-diff score and use a
+      support vector machine (`DifferenceClassifier::kumar`).
     * See also: `factor_vae_score`, which needs no fitted classifier and is harder to satisfy.
 
     Gives `beta_vae_score`. Draws from `sampler` if there is one, else from the rows of the codes.
@@ -122,13 +124,13 @@ def factor_vae_score(
 ) -> Scores:
     """FactorVAE score (also Z-min-variance): does the unit with the smallest variance identify the factor that was fixed?
 
-        vote:   factor k at random; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
-        score:  accuracy, on fresh votes, of "d stands for the factor that d was cast for most often"
+        vote:   a random factor k; points that share one value of k; d = argmin over units of Var(z_d) / global Var(z_d)
+        score:  accuracy, on new votes, of predicting for each d the factor that it received most training votes for
 
     Variances have n - 1 in the denominator. Units whose global standard deviation is below the threshold, or 0, do not
-    vote; if none is left the score is 0.
+    vote; if none is left, the score is 0.
 
-    * Range: 1 / factors (chance) to 1, higher is better. With a single factor and an active unit it is 1.
+    * Range: 0 to 1, higher is better; chance is 1 / factors. With a single factor and an active unit it is 1.
     * Reference: Kim and Mnih 2018, Disentangling by factorising; numbers of votes as in Locatello et al. 2019.
     * See also: `beta_vae_score`, its predecessor; `irs`.
 
@@ -165,10 +167,13 @@ def mig(
     where a and b are the units with the largest and second largest mutual information with factor k.
 
     * Range: 0 to 1, higher is better. With a single unit the second largest is 0. Factors with one value are left out.
-    * Estimator: plug-in mutual information of binned units. Few points per bin bias it upwards in all units alike.
-    * Reference: Chen et al. 2018, Isolating sources of disentanglement; binned as in Locatello et al. 2019.
+    * Estimator: plug-in mutual information of binned units. With few points per bin it is biased upwards, for all units
+      alike.
+    * Reference: Chen et al. 2018, Isolating sources of disentanglement in variational autoencoders, section 4.1; binned
+      as in Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+      representations.
     * See also: `mig_full_data` and `rmig`, which use posteriors instead of bins; `mig_sup`, the gap between factors;
-      `jemmig`, `aam` and `dcimig`, which read the same mutual information differently; `sap`, the same gap in accuracy.
+      `jemmig`, `aam` and `dcimig`, other functions of the same mutual information; `sap`, the same gap in accuracy.
 
     Gives `mig`.
 
@@ -193,12 +198,13 @@ def mig_full_data(
         I(z_i; v_k)  = max(0, H(z_i) - H(z_i | v_k))
         MIG          = mean over factors k of (largest - second largest of I(.; v_k)) / H(v_k)
 
-    One sample is drawn for each of `samples` points, and serves every factor: the densities are computed once. (Chen et
-    al. draw samples anew for every value of every factor, and leave the shape of dSprites out.)
+    One sample is drawn for each of `samples` points and used for all factors, so that densities are computed once.
+    (Chen et al. draw new samples for every value of every factor, and exclude the shape of dSprites.)
 
-    * The points should be the whole data set, or a sample of it: the estimate is of the information in these N points.
-    * Range: 0 to 1, higher is better. Costs N * samples * units exponentials.
-    * Reference: Chen et al. 2018, Isolating sources of disentanglement in VAEs, section 4.1 and appendix C.
+    * The N points should be the whole data set or a sample of it: the aggregate posterior is that of these points.
+    * Range: 0 to 1, higher is better. The cost is N * samples * units exponentials.
+    * Reference: Chen et al. 2018, Isolating sources of disentanglement in variational autoencoders, section 4.1 and
+      appendix C.
     * See also: `mig` and `rmig`, the binned estimates.
 
     Gives `mig_full_data`. Needs `log_variance`.
@@ -210,18 +216,18 @@ def mig_full_data(
 
 
 def rmig(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 100, **points: Unpack[Points]) -> Scores:
-    """RMIG, the robust mutual information gap: the gap of MIG, with each point spread over the bins as its posterior is.
+    """RMIG, the robust mutual information gap: MIG with the mass of each posterior distributed over the bins.
 
         p(bin, v)  = 1/N sum over points n with v_k(n) = v of q(z_i in bin | x_n)
         RMIG       = mean over factors k of (I(z_a; v_k) - I(z_b; v_k)) / H(v_k)
 
-    Bins lie between the smallest mean - 4 sigma and the largest mean + 4 sigma of a unit; the outer ones are open. A
-    unit that the model does not use has the same distribution for every point and so no information at all, where
-    binned means still show some.
+    Bins lie between the smallest mean - 4 sigma and the largest mean + 4 sigma of a unit; the outer ones are unbounded.
+    An inactive unit has the same posterior for every point and so no mutual information, while binned means would still
+    show some.
 
     * Range: 0 to 1, higher is better. Factors with one value are left out.
     * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations; divided by
-      the factor's entropy like MIG.
+      the factor's entropy as MIG is.
     * See also: `mig`, which bins the means; `mig_full_data`, which has no bins.
 
     Gives `rmig`. Needs `log_variance`.
@@ -233,15 +239,16 @@ def rmig(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 100, **point
 
 
 def jemmig(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points: Unpack[Points]) -> Scores:
-    """JEMMIG: a mutual information gap that also charges the best unit for entropy beyond its factor.
+    """JEMMIG, joint entropy minus mutual information gap: MIG with a penalty on what the best unit encodes beyond its
+    factor.
 
         JEMMIG = mean over factors k of 1 - (H(z_a, v_k) - I(z_a; v_k) + I(z_b; v_k)) / (H(v_k) + ln bins)
 
-    where a and b are the units with the largest and second largest mutual information with factor k, so that a unit
-    that mixes two factors is charged for the entropy of the second.
+    where a and b are the units with the largest and second largest mutual information with factor k. If unit a also
+    encodes a second factor, the entropy of that factor lowers the score.
 
-    * Range: 0 to 1, higher is better. A perfect code reaches 1 only if its units have no more values than the factor:
-      bins are what the unit's entropy is measured against.
+    * Range: 0 to 1, higher is better. It reaches 1 only if unit a takes a single bin for each value of the factor,
+      since any further entropy of the unit counts against it.
     * Reference: Do and Tran 2020, Theory and evaluation metrics for learning disentangled representations.
     * See also: `mig`, the gap alone; `rmig`, by the same authors.
 
@@ -266,12 +273,12 @@ def mig_sup(
 
         MIG-sup = mean over units i of (I(z_i; v_a) - I(z_i; v_b)) / H(z_i)
 
-    where a and b are the factors with the largest and second largest mutual information with unit i (after the
-    division).
+    where a and b are the factors with the largest and second largest mutual information with unit i (after
+    normalisation).
 
     * Range: 0 to 1, higher is better. A constant unit scores 0; with a single factor the second largest is 0.
     * Reference: Li et al. 2020, Progressive learning and disentanglement of hierarchical representations.
-    * See also: `mig`, the gap between units; `modularity`, which asks the same.
+    * See also: `mig`, the gap between units; `modularity`, which measures the same.
 
     Gives `mig_sup`.
 
@@ -289,15 +296,17 @@ def aam(
     neighbours: int | Literal["none"] | None = None,
     **points: Unpack[Points],
 ) -> Scores:
-    """AAM, the axis-alignment metric: does the best unit of a factor have more information than all others together?
+    """AAM, the axis-alignment metric: does the best unit of a factor have more information about it than all others
+    together?
 
         AAM = mean over factors k of max(0, I(z_a; v_k) - sum over i != a of I(z_i; v_k)) / I(z_a; v_k)
 
     where a is the unit with the largest mutual information with factor k.
 
     * Range: 0 to 1, higher is better. A factor without mutual information with any unit scores 0. The plug-in estimate
-      is biased upwards, so that many useless units lower the score on few points.
-    * Reference: as computed by the disentangling-vae project, there from full-data entropies.
+      is biased upwards, so that with few points many inactive units lower the score.
+    * Reference: the implementation of the disentangling-vae project, which computes it from entropies of the aggregate
+      posterior.
     * See also: `mig`, which compares with the second best unit only.
 
     Gives `aam`.
@@ -317,7 +326,7 @@ def dcimig(
     neighbours: int | Literal["none"] | None = None,
     **points: Unpack[Points],
 ) -> Scores:
-    """DCIMIG: the share of all factor entropy that is captured by units that encode one factor each.
+    """DCIMIG: what share of the factors' entropy is captured by units that encode a single factor?
 
         gap_i = I(z_i; v_a) - I(z_i; v_b)
         DCIMIG = sum over factors k of max { gap_i : v_a = v_k } / sum over k of H(v_k)
@@ -325,7 +334,7 @@ def dcimig(
     where a and b are the factors with the largest and second largest mutual information with unit i.
 
     * Range: 0 to 1, higher is better. With a single factor the second largest is 0.
-    * Reference: Sepliarskaia et al. 2019, How to not measure disentanglement (as 3CharM).
+    * Reference: Sepliarskaia et al. 2019, How to not measure disentanglement, where it is called 3CharM.
     * See also: `mig_sup`, the mean of such gaps over units; `dci`.
 
     Gives `dcimig`.
@@ -355,13 +364,14 @@ def sap(
         SAP = mean over factors k of (S_ak - S_bk)
 
     where S_ik is the accuracy of predicting factor k from unit i alone, and a and b are the best and second best unit.
-    By default S is the test accuracy of a one-against-rest linear support vector machine with C = 0.01 and balanced
-    classes. It is solved exactly, where liblinear's answer depends on a random order of the points.
+    By default S is the test accuracy of a one-vs-rest linear support vector machine with C = 0.01 and balanced classes.
+    It is solved exactly, whereas the result of liblinear depends on the random order of the points.
 
     * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out.
-    * With grouping, a group's S comes from all its units together (thresholds: from its best unit).
+    * With grouping, S is that of all units of a group together (with thresholds: that of its best unit).
     * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts; with support vector machines
-      as in Locatello et al. 2019.
+      as in Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+      representations.
     * See also: `sap_continuous`, for factors that are numbers; `mig`, the same gap in mutual information.
 
     Gives `sap`.
@@ -396,15 +406,15 @@ def sap_continuous(
     group_above: float | Literal["none"] | None = None,
     **points: Unpack[Points],
 ) -> Scores:
-    """SAP for factors that are numbers: S is the squared correlation of unit and factor.
+    """SAP for factors that are numbers: the gap of SAP in squared correlations.
 
         S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))
 
-    on the training points, 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
+    on the training points; 0 for a unit whose variance is at most 1e-12. With grouping, S is the R^2 of the linear
     regression of the factor on all units of a group.
 
-    * Range: 0 to 1, higher is better. Renaming the values of a factor changes the score: they count as numbers.
-    * Reference: Kumar et al. 2018, section 3.
+    * Range: 0 to 1, higher is better. Factor values are read as numbers, so relabelling them changes the score.
+    * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, section 3.
     * See also: `sap`, for factors that are classes.
 
     Gives `sap_continuous`.
@@ -422,23 +432,22 @@ def sap_kumar(
     group_above: float | Literal["none"] | None = None,
     **points: Unpack[Points],
 ) -> Scores:
-    """SAP as Kumar et al. define it: one matrix of scores for ordered and categorical factors, on test points.
+    """SAP as Kumar et al. define it: one score matrix for ordered and categorical factors, on the test points.
 
         S_ik = Cov(z_i, v_k)^2 / (Var(z_i) Var(v_k))                      for an ordered factor or an angle
              = balanced accuracy of the best thresholds on z_i            for a categorical factor
              = 0                                                          if Var(z_i) is close to 0
         SAP  = mean over factors k of (S_ak - S_bk), a and b the best and second best unit
 
-    The squared correlation is the R^2 of the line that predicts the factor from the unit with the least squared error.
-    Lines and thresholds are fitted to the very points that they are judged on, the test points; the training points are
-    not used. For a factor of c values there are up to c - 1 thresholds, whose intervals may stand for the values in any
-    order.
+    The squared correlation is the R^2 of the linear regression of the factor on the unit. Lines and thresholds are
+    fitted to the test points, on which they are also evaluated; the training points are not used. A factor of c values
+    has up to c - 1 thresholds, and their intervals may be assigned to the values in any order.
 
-    * Kinds: the values of an angle count as numbers, too, since the paper has no other kind of regression: a unit that
-      follows the angle all the way round loses at the break between the last value and the first.
-    * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out. For
-      balanced accuracy chance is not 0 but at least 1/c; the gap takes it away unless fewer than two units are active.
-    * With grouping, R^2 is that of all active units of a group together, and accuracy that of its best one.
+    * Kinds: angles are read as numbers, too, since the paper has no other kind of regression. A unit that follows an
+      angle all the way round is penalised for the jump from the last value to the first.
+    * Range: 0 to 1, higher is better. With a single unit the second best is 0. Factors with one value are left out.
+      Balanced accuracy is at least 1/c by chance, which cancels in the gap unless fewer than two units are active.
+    * With grouping, R^2 is that of all active units of a group together, and accuracy that of its best unit.
     * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, section 3.
     * See also: `sap`, with support vector machines; `sap_continuous`, in which all factors are numbers.
 
@@ -465,24 +474,24 @@ def dci(
     max_iterations: int | None = None,
     **points: Unpack[Points],
 ) -> Scores:
-    """DCI, disentanglement, completeness and informativeness: are units and factors matched one to one, according to the
+    """DCI, disentanglement, completeness and informativeness: do units and factors correspond one to one, judged by the
     feature importances of a learner that predicts factors from units?
 
-    With R the importance of unit i for factor k, of D units and K factors:
+    With R_ik the importance of unit i for factor k, D the number of units and K the number of factors:
 
         D_i = 1 - H_K(R_i. / sum_k R_ik)     disentanglement = sum_i D_i (sum_k R_ik / sum R)
         C_k = 1 - H_D(R_.k / sum_i R_ik)     completeness    = sum_k C_k (sum_i R_ik / sum R)
 
     H_K is the entropy with logarithms to base K. Informativeness is the accuracy (not the error) of the predictions.
 
-    * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, with a single unit completeness is 1,
-      if anything was learned at all; if nothing was, both are 0.
+    * Range: 0 to 1, higher is better. With a single factor disentanglement is 1, and with a single unit completeness is
+      1, unless nothing was learned: then both are 0.
     * A factor of numbers that hardly ever repeat (`Labelled::is_number`) is predicted as a number, by boosted trees
-      with squared error (also in place of a forest) or by the lasso. As its accuracy stands R^2, the share of its
-      variance that is explained, at least 0.
-    * Factors with one value are left out of informativeness; their column of importances is 0. A value that occurs in
-      the test points only counts as an error.
-    * Reference: Eastwood and Williams 2018; with boosted trees as in Locatello et al. 2019.
+      with squared error (also in place of a forest) or by the lasso. R^2, at least 0, then takes the place of accuracy.
+    * Factors with one value are left out of informativeness; their column of importances is 0. A value that only the
+      test points have counts as an error.
+    * Reference: Eastwood and Williams 2018, A framework for the quantitative evaluation of disentangled
+      representations; with boosted trees as in Locatello et al. 2019.
     * See also: `modularity` and `mig_sup` for disentanglement, `mig` and `sap` for completeness, and `downstream` for
       informativeness.
 
@@ -496,11 +505,11 @@ def dci(
     * max_depth: splits from the root to a leaf at most; a whole number, 1 to 12 (only with learner="boosting" or
       learner="forest")
     * trees: number of trees; a whole number, 1 to 1000000 (only with learner="forest", 100 by default)
-    * features_per_split: default: the square root of all; a whole number, 1 or more, or "none" (only with
-      learner="forest", None by default)
+    * features_per_split: features that each split chooses from (none: the square root of all); a whole number, 1 or
+      more, or "none" (only with learner="forest", None by default)
     * alpha: strength of the penalty; a number, 0 or more (only with learner="lasso", 0.1 by default)
-    * tolerance: duality gap at which to stop, as a share; a number above 0 (only with learner="lasso", 0.0001 by
-      default)
+    * tolerance: duality gap at which to stop, as a share of the squared target; a number above 0 (only with
+      learner="lasso", 0.0001 by default)
     * max_iterations: passes over the features at most; a whole number, 1 or more (only with learner="lasso", 1000 by
       default)
     """
@@ -529,13 +538,13 @@ def modularity(
 
         modularity = mean over units i of 1 - (sum_k m_ik^2 - max_k m_ik^2) / ((K - 1) max_k m_ik^2)
 
-    with m the mutual information in nats and K the number of factors. A unit without any mutual information scores 0;
-    one that is nearly constant has only the bias of the estimate, and contributes noise.
+    with m the mutual information and K the number of factors. A unit without any mutual information scores 0. For a
+    nearly constant unit, m consists of estimation bias only, so that it contributes noise.
 
     * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
     * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
-    * See also: `explicitness`, its companion in the same paper; `mig_sup` and the disentanglement of `dci`, which ask
-      the same.
+    * See also: `explicitness`, its companion in the same paper; `mig_sup` and the disentanglement of `dci`, which
+      measure the same.
 
     Gives `modularity`.
 
@@ -559,15 +568,14 @@ def explicitness(
 
         explicitness = mean over factors of mean over values v of AUC(p(v_k = v | z), [v_k = v])
 
-    where p is a multinomial logistic regression on codes standardised with the mean and deviation of the training
-    points, and AUC the area under the receiver operating characteristic, in which ties count half.
+    where p is a multinomial logistic regression on codes standardised with the mean and standard deviation of the
+    training points, and AUC the area under the ROC curve, in which ties count half.
 
-    * Range: 0.5 (chance) to 1, higher is better; not rescaled.
-    * Constant units are left at 0. A value that is missing from the test points (or is the only one there) has no area
+    * Range: 0 to 1, higher is better; chance is 0.5, and the score is not rescaled.
+    * Constant units are set to 0. A value that is missing from the test points (or is the only one there) has no AUC
       and is left out of the mean; so is a factor with one value.
-    * Reference: Ridgeway and Mozer 2018.
-    * See also: `modularity`, its companion in the same paper; the informativeness of `dci`, with a learner that is not
-      linear.
+    * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
+    * See also: `modularity`, its companion in the same paper; the informativeness of `dci`, with a nonlinear learner.
 
     Gives `explicitness`.
 
@@ -591,19 +599,20 @@ def irs(
     quantile: float = 0.99,
     **points: Unpack[Points],
 ) -> Scores:
-    """IRS, the interventional robustness score: does each unit stay constant while one factor is fixed and all others
+    """IRS, the interventional robustness score: does each unit stay constant while its factor is fixed and the others
     change?
 
-        m_i   = max |z_i - mean z_i|
-        c_ik  = mean over values v of factor k of the q-quantile of |z_i - mean z_i| among points with v_k = v
-        IRS   = sum_i m_i max_k (1 - c_ik / m_i) / sum_i m_i
+        d_i   = max |z_i - mean z_i|
+        c_ik  = mean over values v of factor k of the q-quantile of |z_i - m_ikv| among points with v_k = v
+        IRS   = sum_i d_i max_k (1 - c_ik / d_i) / sum_i d_i
 
-    The inner mean of z is that of the group. The values of a factor are first put into bins of equal width, so that
-    their order matters for factors with more values than bins.
+    where m_ikv is the mean of z_i among these points. The values of a factor are first put into bins of equal width, so
+    that their order matters for factors with more values than bins.
 
-    * Range: 0 to 1 for the usual quantiles, higher is better. Constant units are left out; if all are constant the
+    * Range: at most 1 and normally at least 0, higher is better. Constant units are left out; if all are constant, the
       score is 0.
-    * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms.
+    * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms: Validating deep representations for
+      interventional robustness.
     * See also: `factor_vae_score`, which also fixes factors.
 
     Gives `irs`.
@@ -620,13 +629,14 @@ def mcc(codes: NDArray[Any], factors: NDArray[Any], **points: Unpack[Points]) ->
 
         MCC = 1/K max over one-to-one matchings a of sum over factors k of |corr(z_a(k), v_k)|
 
-    with K the number of factors that vary, and the matching found by the Hungarian method, for Pearson's correlation
-    and Spearman's separately. Factors count as numbers.
+    with K the number of factors that vary. The matching is found by the Hungarian method, separately for Pearson's and
+    for Spearman's correlation. Factor values are read as numbers.
 
-    * Range: 0 to 1, higher is better. With fewer units than factors, a factor without a unit counts 0. A constant unit
-      has the correlation 0.
-    * Reference: Hyvärinen and Morioka 2016, Unsupervised feature extraction by time-contrastive learning; as commonly
-      reported in work on identifiability (Khemakhem et al. 2020).
+    * Range: 0 to 1, higher is better. With fewer units than factors, a factor without a unit counts as 0. The
+      correlation with a constant unit is 0.
+    * Reference: Hyvärinen and Morioka 2016, Unsupervised feature extraction by time-contrastive learning and nonlinear
+      ICA; commonly reported in work on identifiability (Khemakhem et al. 2020, Variational autoencoders and nonlinear
+      ICA).
     * See also: `sap_continuous`, the gap between the two most correlated units.
 
     Gives `mcc_pearson`, `mcc_spearman`.
@@ -647,13 +657,13 @@ def med(
         R_ik = I(z_i; v_k) / sum_i I(z_i; v_k)
         MED  = sum_i (sum_k R_ik / sum R) (1 - H_K(R_i. / sum_k R_ik))
 
-    This is the disentanglement of `dci` with mutual information in place of a learner's importances. Top-k MED is for
-    representations of many units: units are assigned to the factor that they share most with, and of each factor only
-    the k most disentangled units are kept before the sum.
+    This is the disentanglement of `dci` with mutual information in place of a learner's importances. Top-k MED is meant
+    for representations with many units: each unit is assigned to the factor that it is most important for, and only the
+    k most disentangled units of each factor enter the sum.
 
-    * Range: 0 to 1, higher is better. If no unit shares information with any factor it is 0.
+    * Range: 0 to 1, higher is better; 0 if no unit shares information with any factor.
     * Reference: Cao et al. 2022, An empirical study on disentanglement of negative-free contrastive learning.
-    * See also: `modularity` and `mig_sup`, which ask the same.
+    * See also: `modularity` and `mig_sup`, which measure the same.
 
     Gives `med`, `med_top_k`.
 
@@ -678,23 +688,23 @@ def infomec(
 ) -> Scores:
     """InfoM, InfoC and InfoE: are units modular, factors compact, and is the information explicit?
 
-    With N_ik = I(z_i; v_k) / H(v_k), of the D units that are active and the K factors that vary:
+    With N_ik = I(z_i; v_k) / H(v_k), for the D active units and the K factors that vary:
 
         InfoM = (1/D sum_i max_k N_ik / sum_k N_ik - 1/K) / (1 - 1/K)
         InfoC = (1/K sum_k max_i N_ik / sum_i N_ik - 1/D) / (1 - 1/D)
         InfoE = 1/K sum_k (H(v_k) - H(v_k | z)) / H(v_k)
 
-    In InfoE the entropies are those that a family of predictors can reach (Xu et al. 2020, A theory of usable
-    information): the mean of -ln p(v_k | z) on the test points of a logistic regression fitted to the training points,
-    and the same of the shares of the classes.
+    The entropies of InfoE are predictive ones (Xu et al. 2020, A theory of usable information under computational
+    constraints): H(v_k | z) is the mean of -ln p(v_k | z) over the test points for a logistic regression fitted to the
+    training points, and H(v_k) the same for the class frequencies of the training points.
 
-    * Range: InfoM and InfoC 0 to 1; InfoE at most 1, and below 0 if predictions are worse than the shares. Higher is
-      better.
-    * A unit (or factor) without any mutual information counts 0 in InfoM (or InfoC). A value that the training points
-      lack is left out of InfoE.
-    * Reference: Hsu et al. 2023, Disentanglement via latent quantization, section 5. Mutual information is estimated by
-      ten nearest neighbours as in the authors' code. There InfoE is computed on the points that the regression was
-      fitted to, without a penalty, with classes weighted to be balanced.
+    * Range: InfoM and InfoC 0 to 1; InfoE at most 1, and below 0 if the regression predicts worse than the class
+      frequencies. Higher is better.
+    * A unit (or factor) without any mutual information counts as 0 in InfoM (or InfoC). A value that the training
+      points lack is left out of InfoE.
+    * Reference: Hsu et al. 2023, Disentanglement via latent quantization, section 5. Mutual information is estimated
+      from ten nearest neighbours, as in the authors' code. They compute InfoE on the points that the regression was
+      fitted to, without a penalty and with balanced class weights.
     * See also: `modularity`, `mig`, `explicitness`.
 
     Gives `infom`, `infoc`, `infoe`.
@@ -726,21 +736,22 @@ def dci_es(
 ) -> Scores:
     """DCI-ES: how little capacity does a learner need to predict factors from codes, and how small is the code?
 
-    For each factor, with l(c) the error of boosted trees of depth c on the test points (the smallest up to that depth),
-    c_1 the smallest depth, l* the smallest error, c* the smallest depth that reaches it, and l_b the error of always
-    predicting the most common value:
+    For each factor, let l(c) be the smallest test error of boosted trees of depth c or less, c_1 the smallest depth, l*
+    the smallest error, c* the smallest depth that reaches it, and l_b the error of always predicting the most common
+    value. With K factors and D units:
 
         E = 1 - integral from c_1 to c* of (l(c) - l*) dc / (1/2 (c* - c_1) (l_b - l*))
         S = K / D
 
-    E is 1 if the smallest capacity does as well as any, 0 if the error falls from l_b to l* along a straight line, and
-    negative if it falls late. The integral is that of straight lines between the depths.
+    E is 1 if the smallest capacity does as well as any, 0 if the error falls linearly from l_b to l*, and negative if
+    it falls later than that. The integral is computed by the trapezoidal rule.
 
-    * Range: E from -1 to 1, higher is better; 0 if nothing is learned at all. S above 1 means fewer units than factors.
+    * Range: E is at most 1, higher is better; 0 if nothing is learned at all, and at least -1 unless small trees do
+      worse than always predicting the most common value. S above 1 means fewer units than factors.
     * Reference: Eastwood et al. 2023, DCI-ES: An extended disentanglement framework with connections to
-      identifiability, section 4. Their learners are random forests, perceptrons and random features; ours are the trees
-      of `dci`.
-    * See also: `dci`; `explicitness`, which only asks a linear classifier.
+      identifiability, section 4. Their learners are random forests, multilayer perceptrons and random Fourier features;
+      ours are the trees of `dci`.
+    * See also: `dci`; `explicitness`, which uses a linear classifier only.
 
     Gives `dci_explicitness`, `dci_size`.
 
@@ -752,16 +763,16 @@ def dci_es(
 
 
 def snc(codes: NDArray[Any], factors: NDArray[Any], *, bins: int = 20, **points: Unpack[Points]) -> Scores:
-    """SNC, single-neuron classification: how well does one unit alone tell the values of its factor apart?
+    """SNC, single-neuron classification: how well does a single unit predict the values of its factor?
 
-    Factors are matched with units one to one, for the largest sum of mutual information. The values of a factor's unit
-    are put into as many bins of equal size as the factor has values (on the training points), bins are matched with
-    values one to one so that as many training points as possible are right, and the accuracy on the test points is
-    averaged over factors.
+    Factors are matched with units one to one so that the sum of mutual information is largest. The values of a factor's
+    unit are put into as many bins of equal size (on the training points) as the factor has values, bins are matched
+    with values one to one so that as many training points as possible are classified correctly, and the accuracy on the
+    test points is averaged over factors.
 
-    * Range: 0 to 1, higher is better. A factor without a unit counts 0.
-    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the
-      authors' public code (Lou1sM/snc_nk), except for the estimate of the mutual information.
+    * Range: 0 to 1, higher is better. A factor without a unit counts as 0.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; defined as in the authors'
+      public code (Lou1sM/snc_nk), except for the estimate of mutual information.
     * See also: `nk`, what is lost without that unit; `sap`, `mig`.
 
     Gives `snc`.
@@ -781,18 +792,19 @@ def nk(
     max_depth: int = 3,
     **points: Unpack[Points],
 ) -> Scores:
-    """NK, neuron knockout: how much worse is a factor predicted from all units but its own?
+    """NK, neuron knockout: how much accuracy is lost if a factor is predicted without its unit?
 
-    Factors are matched with units one to one, for the largest sum of mutual information, as for `snc`. NK is the test
-    accuracy of a classifier that sees all units minus that of one that does not see the unit of the factor, averaged
-    over factors. If a single unit knows all that the code knows of a factor, nothing but guessing is left without it.
+    Factors are matched with units one to one so that the sum of mutual information is largest, as for `snc`. NK is the
+    test accuracy of a classifier on all units minus that of a classifier on all units but the factor's own, averaged
+    over factors. If a single unit holds all the information about its factor, only guessing is left without it.
 
-    * Range: -1 to 1, higher is better; 0 if other units know as much. A factor without a unit counts 0.
-    * Without its unit a code of a single unit is empty: the most common value is predicted.
-    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; the definition is that of the
-      authors' public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours are the boosted
-      trees of `dci`, which are deterministic.
-    * See also: `snc`, what the unit alone can tell.
+    * Range: -1 to 1, higher is better; 0 if the other units predict the factor just as well. A factor without a unit
+      counts as 0.
+    * If there is only one unit, nothing is left without it, and the most common value is predicted.
+    * Reference: Mahon et al. 2023, Correcting flaws in common disentanglement metrics; defined as in the authors'
+      public code (Lou1sM/snc_nk). Their classifier is a perceptron with one hidden layer; ours is the boosted trees of
+      `dci`, which are deterministic.
+    * See also: `snc`, how well that unit alone predicts the factor.
 
     Gives `nk`.
 
@@ -819,13 +831,14 @@ def gaussian_total_correlation(
 
         TC = 1/2 (sum_i ln S_ii - ln det S),   S = covariance of the codes (n - 1 in the denominator)
 
-    computed from the eigenvalues of the correlation matrix. They are kept above 2.2e-16, so that a duplicated unit
-    gives about 18 nats where the formula says infinity.
+    computed from the eigenvalues of the correlation matrix, which are bounded below by 2.2e-16: a duplicated unit gives
+    about 18 nats instead of infinity.
 
-    * Range: 0 and above, lower is better. Constant units share no information and are left out.
-    * Reference: Watanabe 1960; as an unsupervised score, Locatello et al. 2019.
-    * See also: `gaussian_wasserstein_correlation`, which stays finite; `mutual_info_score`, which also sees dependence
-      that is not linear.
+    * Range: 0 and above, lower is better. Constant units are left out.
+    * Reference: Watanabe 1960, Information theoretical analysis of multivariate correlation; as an unsupervised score,
+      Locatello et al. 2019.
+    * See also: `gaussian_wasserstein_correlation`, which stays finite; `mutual_info_score`, which also detects
+      nonlinear dependence.
 
     Gives `gaussian_total_correlation`.
     """
@@ -841,8 +854,11 @@ def gaussian_wasserstein_correlation(
 
         W = 2 tr S - 2 tr (diag(S)^1/2 S diag(S)^1/2)^1/2,   normalised: W / tr S
 
+    with S the covariance of the codes and diag(S) its diagonal.
+
     * Range: 0 and above, lower is better; the normalised value is below 2. Both are 0 if all units are constant.
-    * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+    * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+      representations, where it is one of the unsupervised scores.
     * See also: `gaussian_total_correlation`, the same comparison by KL divergence.
 
     Gives `gaussian_wasserstein_correlation`, `gaussian_wasserstein_correlation_norm`.
@@ -862,7 +878,8 @@ def mutual_info_score(
 
     * Range: 0 to ln bins, lower is better. A single unit scores 0. The plug-in estimate has a bias of about (bins -
       1)^2 / 2n nats for independent units.
-    * Reference: Locatello et al. 2019, Challenging common assumptions, unsupervised scores.
+    * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+      representations, where it is one of the unsupervised scores.
     * See also: `gaussian_total_correlation`, of all units at once.
 
     Gives `mutual_info_score`.
@@ -883,14 +900,16 @@ def hoyer(
 
         Hoyer = (sqrt d - mean over points of |z|_1 / |z|_2) / (sqrt d - 1)
 
-    after each unit was divided by its standard deviation over the points, so that scale does not count. A constant unit
-    has no deviation and counts as 0 everywhere; a point that is 0 in all units counts as fully sparse. Mathieu et al.
-    print the formula without that division, which their public code has; `normalize: false` leaves it out.
+    for d units, after each unit has been divided by its standard deviation over the points, so that scale does not
+    matter. A constant unit then counts as 0; a point that is 0 in all units counts as fully sparse. Mathieu et al.
+    print the formula without that division, but their public code has it; `normalize: false` omits it.
 
-    * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the purpose. A single
-      unit scores 0.
-    * Reference: Mathieu et al. 2019, Disentangling disentanglement, section 6 and appendix B; Hurley and Rickard 2009.
-    * See also: `kl_per_unit`, which shows the units that a model does not use.
+    * Range: 0 (all units equally strong) to 1 (one unit at a time); which is better depends on the application. A
+      single unit scores 0.
+    * Reference: Mathieu et al. 2019, Disentangling disentanglement in variational autoencoders, section 6 and appendix
+      B; Hoyer 2004, Non-negative matrix factorization with sparseness constraints; Hurley and Rickard 2009, Comparing
+      measures of sparsity.
+    * See also: `kl_per_unit`, which shows inactive units.
 
     Gives `hoyer`.
 
@@ -905,8 +924,9 @@ def kl(codes: NDArray[Any], factors: NDArray[Any] | None = None, **points: Unpac
 
         KL_i = mean over points of 1/2 (mu_i^2 + sigma_i^2 - ln sigma_i^2 - 1)
 
-    * Range: 0 and above. About 0 for a unit that the model does not use.
-    * See also: `udr`, which leaves such units out.
+    * Range: 0 and above; about 0 for an inactive unit.
+    * Reference: Kingma and Welling 2014, Auto-encoding variational Bayes, appendix B.
+    * See also: `udr`, which leaves inactive units out.
 
     Gives `kl`. Needs `log_variance`.
     """
@@ -921,11 +941,12 @@ def attribute_accuracy(codes: NDArray[Any], factors: NDArray[Any], **points: Unp
         accuracy = share of test points with sign(w z + b) = y
 
     The bias is found exactly: the hinge loss is piecewise linear in b. A factor of two values is one attribute, as in
-    CelebA; a factor of more values counts as one attribute for each value, this value against all others, of which the
-    mean is taken.
+    CelebA; a factor of more values has one attribute for each value, that value against all others, and their
+    accuracies are averaged. The score is the mean over the factors that vary.
 
-    * Range: 0 to 1, higher is better. Not balanced: always saying "no" reaches the share of the larger class.
-    * Reference: Kumar et al. 2018, table 2.
+    * Range: 0 to 1, higher is better. It is not balanced: always giving the more common answer reaches that answer's
+      share.
+    * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, table 2.
     * See also: `explicitness`, with a fitted linear classifier; `downstream`.
 
     Gives `attribute_accuracy`.
@@ -939,14 +960,14 @@ def cluster_accuracy(
     matching: Literal["majority", "one-to-one"] = "majority",
     **points: Unpack[Points],
 ) -> Scores:
-    """Cluster accuracy: how often does the label of a point's cluster, its most likely category, equal its own label?
+    """Cluster accuracy: how often does the label assigned to a point's cluster equal the label of the point?
 
-    Labels are assigned to clusters on the training points and tested on the test points. A cluster that no training
-    point fell into (or that one-to-one matching leaves over) is never right.
+    Labels are assigned to clusters on the training points and tested on the test points. A cluster without training
+    points, or one that one-to-one matching leaves unmatched, is always wrong.
 
     * Shapes: clusters and labels [n] of training and test points; clusters are the most likely category of each point.
-    * Range: 0 to 1, higher is better; with majority, at least the share of the most common label on the training
-      points.
+    * Range: 0 to 1, higher is better. On the training points, majority matching reaches at least the share of the most
+      common label.
     * Reference: Dupont 2018, Learning disentangled joint continuous and discrete representations, section 4.2.
     * See also: `downstream`, which predicts factors from continuous units.
 
@@ -974,10 +995,11 @@ def downstream(
     factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
     labels divided by that from 10,000.
 
-    * Range: 0 to 1, higher is better. Values of a factor that the labelled points lack are never predicted.
+    * Range: 0 to 1, higher is better. Values of a factor that are missing from the labelled points are never predicted.
     * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
       points are used.
-    * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+    * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+      representations, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
     * See also: the informativeness of `dci`, which is the accuracy with all labels; `explicitness`.
 
     Gives `downstream_accuracy`, `downstream_sample_efficiency`.
@@ -1015,10 +1037,11 @@ def downstream_logistic(
     factor, and the accuracy on the test points is averaged over factors. Sample efficiency is the accuracy from 100
     labels divided by that from 10,000.
 
-    * Range: 0 to 1, higher is better. Values of a factor that the labelled points lack are never predicted.
+    * Range: 0 to 1, higher is better. Values of a factor that are missing from the labelled points are never predicted.
     * Factors with one value are left out. If there are fewer training points than the smallest number of labels, all
       points are used.
-    * Reference: Locatello et al. 2019, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
+    * Reference: Locatello et al. 2019, Challenging common assumptions in the unsupervised learning of disentangled
+      representations, section 5.5; sample efficiency as in Mushom's thesis, section 5.6.
     * See also: the informativeness of `dci`, which is the accuracy with all labels; `explicitness`.
 
     Gives `downstream_logistic_accuracy`, `downstream_logistic_sample_efficiency`.

@@ -1,7 +1,7 @@
 //! Features sorted once: the order of the rows, and blocks of neighbours in that order.
 //!
-//! Trees need for every node the best of all splits between two neighbouring rows. Blocks of about sqrt(n) neighbours
-//! let them find it without looking at every row: sums over blocks tell which blocks can hold it (see
+//! For every node, trees need the best of all splits between two neighbouring rows. Blocks of about sqrt(n) neighbours make it
+//! possible to find it without visiting every row: sums over blocks tell which of them can contain it (see
 //! [`super::split`]).
 
 use ndarray::ArrayView2;
@@ -18,14 +18,14 @@ pub(super) struct Column {
     pub rank: Vec<u32>,
     /// The value at each place.
     pub values: Vec<f64>,
-    /// Whether the value at the next place is larger, so that a split may follow this place. False at the last.
+    /// Whether the value at the next place is larger, so that a split may follow this place. False at the last place.
     pub ends_group: Vec<bool>,
-    /// Where each block starts in `order`, and at the end the number of rows. Equal values share a block.
+    /// Where each block starts in `order`, followed by the number of rows. Equal values share a block.
     pub block_starts: Vec<u32>,
-    /// Whether a block holds more than one value, so that a split may go through it.
+    /// Whether a block contains more than one value, so that a split may go through it.
     pub block_splits: Vec<bool>,
-    /// Names the feature by what it holds, not by where it stands, so that ties between features are broken alike
-    /// whatever their order. Copies of a feature have different keys.
+    /// Identifies the feature by the order of its values, not by its position among the features, so that how ties are
+    /// broken does not depend on the latter. Copies of a feature have different keys.
     pub key: u64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Column {
 #[derive(Debug)]
 pub(super) struct Columns {
     pub columns: Vec<Column>,
-    /// For each row and feature, rows first, the cell that the row adds to: `feature * stride + block`.
+    /// For each row and feature, in row-major order, the cell that the row is added to: `feature * stride + block`.
     pub cells: Vec<u32>,
     /// The largest number of blocks that a feature has.
     pub stride: usize,
@@ -43,7 +43,7 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn new(features: ArrayView2<'_, f64>) -> Self {
         let rows = features.nrows();
-        // Sums over blocks and rows of the blocks that need a closer look should cost about the same.
+        // Scanning all blocks should cost about as much as scanning the rows of a few of them.
         let size = ((rows as f64).sqrt() as usize).max(16);
         let mut columns: Vec<Column> =
             features.columns().into_iter().map(|column| Column::new(&column.to_vec(), size)).collect();

@@ -1,8 +1,9 @@
-//! Gradient-boosted trees for classification, as scikit-learn's `GradientBoostingClassifier` grows them.
+//! Gradient-boosted trees for classification (Friedman 2001, Greedy function approximation: A gradient boosting machine), like
+//! scikit-learn's `GradientBoostingClassifier`.
 //!
-//! Multinomial deviance with one tree for each class and stage (binomial with one tree for two classes), exact splits by
-//! Friedman's improvement, one Newton step for each leaf, impurity importances summed over all trees before they are
-//! normalised. The trees of a stage are grown in parallel and do not depend on the number of threads.
+//! Multinomial deviance with one tree for each class and stage (binomial deviance with a single tree for two classes), exact
+//! splits by Friedman's improvement, one Newton step for each leaf, and impurity importances that are summed over all trees
+//! before they are normalised. The trees of a stage are grown in parallel and do not depend on the number of threads.
 
 mod columns;
 mod regression;
@@ -28,11 +29,11 @@ use tree::{Tree, Workspace};
 pub struct BoostingParameters {
     /// Trees for each class.
     pub stages: usize,
-    /// The share of each tree that is added.
+    /// The factor by which the values of each tree are multiplied.
     pub learning_rate: f64,
-    /// Splits from the root to a leaf, at most; 1 to 12.
+    /// The maximum depth of a tree; 1 to 12.
     pub max_depth: usize,
-    /// Decides between features that improve exactly alike, nothing else.
+    /// Breaks ties between features with the same improvement; nothing else is random.
     pub seed: u64,
 }
 
@@ -55,7 +56,7 @@ impl BoostingParameters {
 /// A fitted classifier.
 #[derive(Clone, Debug)]
 pub struct GradientBoosting {
-    /// Scores before the first tree: log-odds of the classes.
+    /// Scores before the first tree: log-probabilities of the classes, or the log-odds of two.
     initial: Vec<f64>,
     /// The trees of each class in the order of stages; two classes share one list.
     trees: Vec<Vec<Tree>>,
@@ -76,7 +77,7 @@ struct Booster {
 impl GradientBoosting {
     /// Fits trees that predict `classes` from `features` \[n, features\].
     ///
-    /// A single class gives a classifier without trees that always predicts it.
+    /// With a single class, the classifier has no trees and always predicts that class.
     ///
     /// # Errors
     /// If there are no rows or more than 16.7 million, the number of labels differs, or a parameter is out of range.
@@ -119,7 +120,7 @@ impl GradientBoosting {
             .collect();
         if classes.count() > 1 {
             let columns = Columns::new(features);
-            // A class is known by its first row, so that another name for it breaks no tie differently.
+            // A class is identified by its first row, so that relabelling classes does not change how ties are broken.
             let first_rows: Vec<u64> = classes.rows().iter().map(|rows| rows[0] as u64).collect();
             for stage in 0..parameters.stages {
                 let normalisers = log_normalisers(&boosters);
@@ -145,17 +146,17 @@ impl GradientBoosting {
         Ok(Self { initial, trees, learning_rate: parameters.learning_rate, importances, fitted })
     }
 
-    /// The share of each feature in all that the trees improved: not negative, of sum 1, or all 0 if there is no split.
+    /// The share of each feature in the total improvement: non-negative, with sum 1, or all 0 if there is no split.
     pub fn importances(&self) -> &[f64] {
         &self.importances
     }
 
-    /// The class that the model gives to each row it was fitted to, known without predicting again.
+    /// The predicted class of each training row, which is known from fitting.
     pub fn fitted_classes(&self) -> &[u32] {
         &self.fitted
     }
 
-    /// The scores of each row before they are turned into probabilities: \[n, classes\], or \[n, 1\] for two classes.
+    /// The scores of each row before the softmax (or the logistic function): \[n, classes\], or \[n, 1\] for two classes.
     pub fn decision(&self, features: ArrayView2<'_, f64>) -> Array2<f64> {
         let scores = self.scores(features);
         Array2::from_shape_fn((features.nrows(), scores.len()), |(row, class)| scores[class][row])
@@ -200,7 +201,7 @@ impl Booster {
         parameters: &BoostingParameters,
         tie_seed: u64,
     ) {
-        // With two classes the only tree is that of class 1.
+        // With two classes, the only tree is that of class 1.
         let target = if classes.count() == 2 { 1 } else { class } as u32;
         let rows = self.scores.iter().zip(normalisers).zip(classes.labels());
         let gradients = &mut self.gradients;
@@ -231,7 +232,7 @@ impl Booster {
     }
 }
 
-/// The logarithm of the sum of exponentials of the scores of each row, so that a probability is one exponential away.
+/// The log-sum-exp of the scores of each row, from which a probability takes a single exponential.
 fn log_normalisers(boosters: &[Booster]) -> Vec<f64> {
     const CHUNK: usize = 512;
     let rows = boosters[0].scores.len();
@@ -243,7 +244,7 @@ fn log_normalisers(boosters: &[Booster]) -> Vec<f64> {
         vectorised(
             #[inline(always)]
             || {
-                // With two classes the other one has the score 0.
+                // With two classes, the other one has the score 0.
                 let mut largest = [if boosters.len() == 1 { 0.0 } else { f64::NEG_INFINITY }; CHUNK];
                 for scores in scores() {
                     for (largest, &score) in largest.iter_mut().zip(scores) {

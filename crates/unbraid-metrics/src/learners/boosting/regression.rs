@@ -1,4 +1,4 @@
-//! Gradient-boosted trees for numbers, as scikit-learn's `GradientBoostingRegressor` grows them.
+//! Gradient-boosted trees for regression, like scikit-learn's `GradientBoostingRegressor`.
 
 use super::columns::{Columns, mix};
 use super::tree::{self, Tree, Workspace};
@@ -7,7 +7,7 @@ use crate::checks::check_length;
 use crate::error::Result;
 use ndarray::{ArrayView1, ArrayView2};
 
-/// A fitted regression: the mean, and trees that are grown one after the other on what is left, by squared error.
+/// A fitted regression: the mean, and trees that are grown one after the other on the residuals, by squared error.
 #[derive(Clone, Debug)]
 pub struct GradientBoostingRegression {
     mean: f64,
@@ -30,7 +30,7 @@ impl GradientBoostingRegression {
     /// let features = array![[0.0, 3.0], [1.0, 3.0], [2.0, 3.0], [3.0, 3.0]];
     /// let target = array![1.0, 1.0, 5.0, 5.0];
     /// let model = GradientBoostingRegression::fit(features.view(), target.view(), &BoostingParameters::default())?;
-    /// // A split between 1 and 2 leaves 0.9 of what is left at each of the 100 stages.
+    /// // A split between 1 and 2 leaves 0.9 of the residuals at each of the 100 stages.
     /// assert!((model.predict(array![[0.4, 0.0]].view())[0] - (1.0 + 2.0 * 0.9_f64.powi(100))).abs() < 1e-9);
     /// assert_eq!(model.importances(), [1.0, 0.0]);
     /// # Ok::<(), unbraid_metrics::MetricsError>(())
@@ -73,12 +73,12 @@ impl GradientBoostingRegression {
         Ok(Self { mean, trees, learning_rate: parameters.learning_rate, importances, fitted })
     }
 
-    /// The share of each feature in all that the trees improved: not negative, of sum 1, or all 0 if there is no split.
+    /// The share of each feature in the total improvement: non-negative, with sum 1, or all 0 if there is no split.
     pub fn importances(&self) -> &[f64] {
         &self.importances
     }
 
-    /// The prediction for each row it was fitted to, known without predicting again.
+    /// The prediction for each training row, which is known from fitting.
     pub fn fitted(&self) -> &[f64] {
         &self.fitted
     }

@@ -1,10 +1,10 @@
-//! The search for the best split of a node: exact, but without looking at every row.
+//! The search for the best split of a node: exact, but without visiting every row.
 //!
-//! A split of a node with n rows and gradient sum S into a left part with sum s and w rows improves the squared error by
-//! `(n s - S w)^2 / (n w (n - w))`, Friedman's improvement up to a factor of n. For each block of a feature the sums
-//! over the node's rows give the improvement at the block's end exactly, and a bound for all splits inside it: the
-//! running sum stays between "all negative gradients first" and "all positive ones first". Only the few blocks whose
-//! bound beats the best known split are then read row by row.
+//! Splitting a node with n rows and gradient sum S so that the left part has w rows and the sum s reduces the squared error by
+//! `(n s - S w)^2 / (n w (n - w))`, which is Friedman's improvement. For each block of a feature, the sums over the node's
+//! rows give the improvement at the end of the block, and a bound for all splits inside it: the running sum stays between
+//! "all negative gradients first" and "all positive gradients first". Only the few blocks whose bound exceeds the best known
+//! split are read row by row.
 //!
 //! Gradients are integers here (fixed point), so that sums do not depend on the order of rows, and the sums of a larger
 //! child are exactly those of its parent minus those of the smaller one.
@@ -17,17 +17,17 @@ use crate::numeric::vectorised;
 pub(super) struct Cell {
     /// Gradients, in fixed point.
     gradient: i64,
-    /// Number of rows in the low [`COUNT_BITS`] bits; above, the positive gradients, coarser and rounded up.
+    /// The number of rows in the low [`COUNT_BITS`] bits; above, the sum of positive gradients, coarser and rounded up.
     positive_and_count: i64,
 }
 
 /// Bits for the number of rows: up to 16.7 million.
 const COUNT_BITS: u32 = 24;
-/// Bits of the fixed point: the largest gradient is below 2^36, the sum of all below 2^60.
+/// Bits of fixed-point gradients: the largest is below 2^36, and the sum of all below 2^60.
 const GRADIENT_BITS: i32 = 36;
-/// Bits that positive gradients are shortened by: their sum is then below 2^38.
+/// Bits that are dropped from positive gradients: their sum is then below 2^38.
 const SHORTENED_BITS: u32 = 22;
-/// Rows that boosting accepts.
+/// One more than the largest number of rows that boosting accepts.
 pub(super) const LARGEST_ROWS: usize = 1 << COUNT_BITS;
 
 impl Cell {
@@ -62,7 +62,7 @@ impl FixedPoint {
         // A power of 2, so that scaling itself loses nothing.
         let exponent = GRADIENT_BITS - 1 - largest.log2().ceil() as i32;
         self.scale = 2_f64.powi(exponent.min(1000));
-        // Adding 1.5 * 2^52 leaves the nearest integer in the low bits; unlike a conversion this runs in vectors.
+        // Adding 1.5 * 2^52 leaves the nearest integer in the low bits; unlike a conversion, this can be vectorised.
         const ROUND: f64 = 6_755_399_441_055_744.0;
         let scale = self.scale;
         self.values.resize(gradients.len(), 0);
@@ -78,7 +78,7 @@ impl FixedPoint {
     }
 }
 
-/// Adds the rows of a node to its cells, features first, then blocks.
+/// Sums the rows of a node into its cells, which are ordered by feature, then by block.
 pub(super) fn accumulate(cells: &mut [Cell], rows: &[u32], gradients: &[i64], columns: &Columns) {
     let features = columns.features();
     cells.fill(Cell::default());
@@ -92,7 +92,7 @@ pub(super) fn accumulate(cells: &mut [Cell], rows: &[u32], gradients: &[i64], co
     }
 }
 
-/// Turns the cells of a parent into those of one child by taking the other child away.
+/// Turns the cells of a parent into those of one child by subtracting those of the other.
 pub(super) fn subtract(parent: &mut [Cell], child: &[Cell]) {
     for (parent, child) in parent.iter_mut().zip(child) {
         parent.gradient -= child.gradient;
@@ -123,7 +123,7 @@ pub(super) struct NodeSums {
     pub count: i64,
 }
 
-/// Where a block stands: the sums before it, and the largest improvement that a split inside it could have.
+/// The sums before a block, and a bound on the improvement of the splits inside it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlockState {
     gradient_before: i64,
@@ -131,13 +131,13 @@ pub(super) struct BlockState {
     bound: f64,
 }
 
-/// The search of one node; `states` is room for one entry per cell.
+/// The search for the best split of one node.
 pub(super) struct Search<'a> {
     pub columns: &'a Columns,
     pub gradients: &'a [i64],
     pub node_of_row: &'a [u16],
     pub node: NodeSums,
-    /// Orders features that improve exactly alike; scikit-learn visits features in random order.
+    /// Breaks ties between features with the same improvement; scikit-learn visits features in random order.
     pub tie_seed: u64,
     best: Option<Split>,
 }
@@ -153,14 +153,14 @@ impl<'a> Search<'a> {
         Self { columns, gradients, node_of_row, node, tie_seed, best: None }
     }
 
-    /// The best split, or `None` where all rows of the node are alike.
+    /// The best split, or `None` if all rows of the node are equal. `states` has one entry for each cell.
     pub(super) fn run(mut self, cells: &[Cell], states: &mut [BlockState]) -> Option<Split> {
         let stride = self.columns.stride;
         for feature in 0..self.columns.features() {
             let range = feature * stride..(feature + 1) * stride;
             self.scan_blocks(feature, &cells[range.clone()], &mut states[range]);
         }
-        // The most promising block first: the better the best known split, the fewer blocks are left to read.
+        // The most promising block first: the better the best known split, the fewer blocks remain to be read.
         let mut promising: Option<(usize, usize, f64)> = None;
         for feature in 0..self.columns.features() {
             let blocks = self.columns.columns[feature].block_splits.len();
@@ -189,7 +189,7 @@ impl<'a> Search<'a> {
         self.best
     }
 
-    /// Tries the ends of all blocks of a feature, and bounds what lies inside them.
+    /// Tries the ends of all blocks of a feature, and bounds the splits inside them.
     fn scan_blocks(&mut self, feature: usize, cells: &[Cell], states: &mut [BlockState]) {
         let column = &self.columns.columns[feature];
         let (total_gradient, total) = (self.node.gradient as f64, self.node.count as f64);
@@ -207,7 +207,7 @@ impl<'a> Search<'a> {
                     - (total_gradient * least).max(total_gradient * most);
                 let weight = (least * (total - least)).min(most * (total - most));
                 bound = (highest * highest).max(lowest * lowest) / weight;
-                // Even a split that improves nothing must be seen where it is the only one.
+                // Even a split without any improvement must be found if it is the only one.
                 bound = bound.max(f64::MIN_POSITIVE);
             }
             states[block] = BlockState { gradient_before: gradient, count_before: count, bound };
@@ -225,7 +225,7 @@ impl<'a> Search<'a> {
         let (total_gradient, total) = (self.node.gradient as f64, self.node.count as f64);
         let (mut gradient, mut count) = (state.gradient_before, state.count_before);
         let range = column.block_starts[block] as usize..column.block_starts[block + 1] as usize;
-        // What a split must reach, less a little, so that rounding here never hides one that is equally good.
+        // The improvement to reach, minus some slack, so that rounding never hides a split that is equally good.
         let enough = |best: Option<Split>| best.map_or(-1.0, |best| best.improvement * (1.0 - 1e-12));
         let mut least = enough(self.best);
         let places = column.order[range.clone()].iter().zip(&column.ends_group[range.clone()]);

@@ -1,10 +1,10 @@
-//! One regression tree, grown level by level on gradients.
+//! A regression tree, grown on gradients.
 
 use super::columns::Columns;
 use super::split::{BlockState, Cell, FixedPoint, NodeSums, Search, accumulate, subtract};
 
-/// A node as prediction reads it. The children of a split stand side by side; a leaf is its own left child and sends
-/// every row there, so that walking down takes the same steps for every row.
+/// A node as prediction reads it. The children of a split are adjacent; a leaf is its own left child and sends every row
+/// there, so that all rows take the same number of steps.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     threshold: f64,
@@ -33,14 +33,14 @@ impl Tree {
     }
 }
 
-/// Everything that growing a tree needs room for, kept from one tree to the next.
+/// The buffers for growing a tree, reused from one tree to the next.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     gradients: FixedPoint,
-    /// The rows, those of a node side by side.
+    /// The rows, with those of a node adjacent.
     rows: Vec<u32>,
     moved: Vec<u32>,
-    /// The node of each row in the tree under construction; at the end its leaf.
+    /// The node of each row in the tree under construction; in the end, its leaf.
     pub node_of_row: Vec<u16>,
     states: Vec<BlockState>,
     spare_cells: Vec<Vec<Cell>>,
@@ -54,9 +54,9 @@ struct Pending {
     cells: Vec<Cell>,
 }
 
-/// Grows a tree on `gradients` and adds what each feature improved to `importances`.
+/// Grows a tree on `gradients` and adds the improvement of each feature to `importances`.
 ///
-/// `leaf_value` turns the sum of gradients and the sum of their `curvature` of a leaf into its value.
+/// `leaf_value` computes the value of a leaf from the sum of its gradients and the sum of their `curvature`.
 #[expect(
     clippy::too_many_arguments,
     reason = "what is grown on, how, and where to: no two of them belong together"
@@ -120,7 +120,7 @@ impl<'a> Growth<'a> {
         id as u16
     }
 
-    /// Splits a node if it can be split, hands its children on, and gives the depth that they reach.
+    /// Splits a node if possible, adds its children to `level`, and returns their depth.
     fn split(
         &mut self,
         node: Pending,
@@ -141,7 +141,7 @@ impl<'a> Growth<'a> {
         let scale = self.workspace.gradients.scale;
         let found = found.filter(|split| {
             let decrease = split.improvement / sums.count as f64 / scale / scale;
-            // An impurity of at least decrease / n needs no second look.
+            // The impurity is at least decrease / n, so it need not be computed if that is large enough.
             decrease > sums.count as f64 * f64::EPSILON || self.impurity(start..end) > f64::EPSILON
         });
         let Some(split) = found else {
@@ -193,7 +193,7 @@ impl<'a> Growth<'a> {
         gradients().map(|gradient| (gradient - mean) * (gradient - mean)).sum::<f64>() / count
     }
 
-    /// Half way between the node's largest value on the left and its smallest on the right.
+    /// Halfway between the node's largest value on the left and its smallest on the right.
     fn threshold(&self, feature: usize, place: usize, id: u16) -> f64 {
         let column = &self.columns.columns[feature];
         let inside = |place: &usize| self.workspace.node_of_row[column.order[*place] as usize] == id;
@@ -218,7 +218,7 @@ impl<'a> Growth<'a> {
         let rows = &mut rows[range];
         moved.resize(moved.len().max(rows.len()), 0);
         let (mut lefts, mut rights) = (0, 0);
-        // Writing to both sides and advancing one of them costs less than a branch that cannot be predicted.
+        // Writing to both sides and advancing one of them is cheaper than an unpredictable branch.
         for i in 0..rows.len() {
             let row = rows[i];
             let goes_right = rank[row as usize] > place;
@@ -239,7 +239,7 @@ impl<'a> Growth<'a> {
         leaf_value: impl Fn(f64, f64) -> f64,
     ) -> Tree {
         let count = self.nodes.len();
-        // Four sums for each leaf, taken in turn, so that one addition need not wait for the last one.
+        // Four sums for each leaf, used in turn, so that an addition need not wait for the one before.
         let mut curvatures = vec![[0.0; 4]; count];
         for (i, (&leaf, gradient)) in self.workspace.node_of_row.iter().zip(gradients).enumerate() {
             curvatures[leaf as usize][i % 4] += curvature(*gradient);
