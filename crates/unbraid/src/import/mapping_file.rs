@@ -57,7 +57,11 @@ impl MappingFile {
     /// # Errors
     /// If it cannot be read, is not TOML, or its own keys are wrong; those of the configuration are checked later.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let text = read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read it"))?;
+        Self::of_text(path, &read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read it"))?)
+    }
+
+    /// As [`MappingFile::read`], of the file's text; its path is for messages and relative paths.
+    pub(super) fn of_text(path: &Path, text: &str) -> Result<Self> {
         let syntax = |error: toml::de::Error| Error::ConfigSyntax {
             origin: path.display().to_string(),
             message: error.to_string().trim_end().to_owned(),

@@ -14,8 +14,15 @@ pub(super) type Id = usize;
 /// The longest pickle: that of a state dict has some hundred bytes for each tensor.
 const LONGEST: usize = 8 << 20;
 
-/// The most items of lists that calls may copy: each of a state dict's is copied at most once.
-const MOST_COPIES: usize = 1 << 20;
+/// The most values, remembered ones twice: a byte of a pickle may make one of forty. A tensor of a state dict takes about
+/// twenty.
+const MOST_VALUES: usize = 1 << 21;
+
+/// The most that calls may copy and make, in items of lists and bytes of names: those of a state dict are copied at most twice.
+const MOST_COPIES: usize = 1 << 22;
+
+/// What a storage or a tensor counts beside its name, so that there are at most 260,000: a few bytes of a pickle make one.
+const PRICE: usize = 16;
 
 /// More axes than any tensor here has.
 const MOST_AXES: usize = 16;
@@ -154,7 +161,7 @@ struct Machine<'a> {
     /// The heights of the stack at which marks were set.
     marks: Vec<usize>,
     memo: HashMap<u64, Id>,
-    /// How many more items may be copied: a list of many may be named again and again.
+    /// How much more may be copied: a list of many, or a long name, may be named again and again.
     copies: usize,
 }
 
@@ -169,6 +176,12 @@ fn unknown(what: String) -> Refusal {
 impl<'a> Machine<'a> {
     fn run(&mut self) -> Result<Id, Refusal> {
         loop {
+            if self.values.len() + self.memo.len() > MOST_VALUES {
+                return Err(Refusal::new(
+                    format!("a pickle of more than {MOST_VALUES} values"),
+                    "that of a state dict, with about twenty for each tensor",
+                ));
+            }
             let operation = self.byte()?;
             match operation {
                 // The protocol, and how the rest is cut into frames.
@@ -511,8 +524,16 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The sizes of axes.
     fn sizes(&self, id: Id) -> Option<Vec<usize>> {
-        self.items(id)?.iter().map(|item| self.size(*item)).collect()
+        let items = self.items(id).filter(|items| items.len() <= MOST_AXES)?;
+        items.iter().map(|item| self.size(*item)).collect()
+    }
+
+    /// Counts what is about to be copied.
+    fn pay(&mut self, price: usize) -> Result<(), Refusal> {
+        self.copies = self.copies.checked_sub(price).ok_or_else(damaged)?;
+        Ok(())
     }
 
     fn call(&mut self, function: Id, arguments: Id) -> Result<(), Refusal> {
@@ -521,9 +542,20 @@ impl<'a> Machine<'a> {
         };
         let Value::Tuple(arguments) = &self.values[arguments] else { return Err(damaged()) };
         let arguments: Vec<Id> = arguments.iter().take(MOST_ARGUMENTS).copied().collect();
-        if let [items, ..] = arguments[..] {
-            let copied = self.items(items).map_or(0, <[Id]>::len);
-            self.copies = self.copies.checked_sub(copied).ok_or_else(damaged)?;
+        if let [first, ..] = arguments[..] {
+            self.pay(match &self.values[first] {
+                Value::Tuple(items) | Value::List(items) => items.len(),
+                Value::Storage(storage) => PRICE + storage.key.len(),
+                Value::Tensor(tensor) => PRICE + tensor.storage.key.len(),
+                Value::None
+                | Value::Boolean(_)
+                | Value::Integer(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Bytes
+                | Value::Dict(_)
+                | Value::Global(_) => 0,
+            })?;
         }
         let value = match (function, arguments.as_slice()) {
             (Global::OrderedDict, []) => Value::Dict(Vec::new()),
@@ -571,14 +603,16 @@ impl<'a> Machine<'a> {
                 Ok((<&[Id; 5]>::try_from(first).map_err(|_| damaged())?, rest.first()))
             })?;
         let Value::Global(Global::Storage(element)) = self.values[class] else { return Err(damaged()) };
-        let Value::Text(key) = &self.values[key] else { return Err(damaged()) };
         let length = self.size(length).ok_or_else(damaged)?;
         let offset = match view.map(|view| (&self.values[*view], self.items(*view))) {
             None | Some((Value::None, _)) => 0,
             Some((_, Some([_, offset, _]))) => self.size(*offset).ok_or_else(damaged)?,
             Some(_) => return Err(damaged()),
         };
-        let storage = Storage { key: key.clone(), element, length, offset };
+        let Value::Text(key) = &self.values[key] else { return Err(damaged()) };
+        let key = key.clone();
+        self.pay(PRICE + key.len())?;
+        let storage = Storage { key, element, length, offset };
         self.push(Value::Storage(Box::new(storage)));
         Ok(())
     }
