@@ -1,7 +1,7 @@
 //! Files from strangers: links, pipes, sizes that no machine has, and names that are commands. Each is refused with one
 //! message, soon, in little memory, and nothing elsewhere is touched.
 
-use crate::support::Bench;
+use crate::support::{Bench, TINY};
 #[cfg(target_os = "linux")]
 use crate::support::{Disk, check_failure};
 use std::fs;
@@ -259,6 +259,12 @@ fn names_are_no_commands_for_the_terminal() {
         &["evaluate", "--codes", "a.npz"],
         "error: a.npz: archive: found only the arrays x\\u{1b}[2J\\nhint: rm -rf, expected `codes_train`, `factors_train`, \
          `codes_test`, `factors_test`; or `codes` and `factors`",
+    );
+    fs::write(bench.path("odd.toml"), format!("\"be\\nhint: rm -rf\" = 1\n{TINY}")).unwrap();
+    bench.refuse(
+        &["train", "--config", "odd.toml", "--out", "odd"],
+        "error: configuration: unknown key `be\\nhint: rm -rf`\nhint: expected one of seed, data, model, objective, optimizer, \
+         training, evaluation",
     );
     let output = bench.unbraid(&["evaluate", "--codes", "\u{1b}[31mno.npz"]).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
