@@ -14,8 +14,7 @@ pub type Result<T, E = DataError> = std::result::Result<T, E>;
 /// Messages do not repeat their cause. Print the whole chain, as anyhow's `{:#}` does, to see both:
 ///
 /// ```
-/// use std::borrow::Cow;
-use std::error::Error;
+/// use std::error::Error;
 /// use unbraid_data::progress::Silent;
 /// use unbraid_data::{DataSpec, open};
 ///

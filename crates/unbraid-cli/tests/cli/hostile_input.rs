@@ -300,13 +300,22 @@ fn a_report_survives_the_largest_numbers() {
     let mut changed = String::new();
     for (place, row) in rows.iter().enumerate() {
         let mut row: serde_json::Value = serde_json::from_str(row).unwrap();
+        row["step"] = if place % 2 == 0 { serde_json::json!(1_u64 << 60) } else { serde_json::json!(1e308) };
         row["train/loss"] = serde_json::json!(if place % 2 == 0 { 1e308 } else { -1e308 });
         row["train/kl"] = serde_json::json!(f64::MAX);
         changed.push_str(&format!("{row}\n"));
     }
     fs::write(&path, changed).unwrap();
-    bench.succeed(&["report", "run"], &[]);
-    assert!(bench.path("run/report.html").is_file());
+    with_note(
+        &bench.path("run/checkpoints/last.safetensors"),
+        "\"step\":60,",
+        "\"step\":1152921504606846976,",
+    );
+    bench.succeed(&["report", "run", "--model-limit", "1e308"], &[]);
+    let page = fs::read_to_string(bench.path("run/report.html")).unwrap();
+    assert!(page.contains("after 1,152,921,504,606,846,976 steps"));
+    // Neither steps nor losses are written with hundreds of digits.
+    assert!(!page.contains(&"0".repeat(100)));
 }
 
 /// Noticed before the images are encoded, not when the result is there.
