@@ -2,7 +2,7 @@
 //! of what was asked for. `cargo test -p unbraid-cli --test cli bombs -- --nocapture` prints the peak memory of each.
 
 use crate::hostile_input::LARGE;
-use crate::support::{Bench, check_last_failure, skip};
+use crate::support::{Bench, TINY, check_last_failure, skip};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -134,6 +134,19 @@ fn pickle(path: &Path) {
     zip.finish().unwrap();
 }
 
+/// A key of 4 MB: compared with one of ours letter by letter, hundreds of megabytes.
+fn key(path: &Path) -> String {
+    let key = "a".repeat(4_000_000);
+    fs::write(path, format!("{key} = 1\n{TINY}")).unwrap();
+    let message = format!(
+        "configuration: unknown key `{key}`\nhint: expected one of seed, data, model, objective, optimizer, training, \
+         evaluation"
+    );
+    // Of a long message, 3000 characters are shown of its beginning, and 500 of its end.
+    let (beginning, end) = (&message[..3000], &message[message.len() - 500..]);
+    format!("{beginning} [{} characters left out] {end}", message.len() - 3500)
+}
+
 fn sparse(path: &Path) {
     File::create(path).unwrap().set_len(1 << 40).unwrap();
 }
@@ -158,6 +171,7 @@ fn bombs_are_refused_in_little_memory() {
     losses(&bench.path("logged/metrics.jsonl"));
     charts(&bench.path("drawn/metrics.jsonl"));
     pickle(&bench.path("model.pt"));
+    let long_key = key(&bench.path("key.toml"));
     fs::write(bench.path("mapping.toml"), "").unwrap();
     // 400 MB that take no room on disk.
     let weights = File::options().write(true).open(bench.path("heavy/checkpoints/last.safetensors"));
@@ -219,6 +233,7 @@ fn bombs_are_refused_in_little_memory() {
                 "mnist/train-images-idx3-ubyte.gz: data: found 1.5 GiB in memory, expected at most 1.0 GiB{LARGE}"
             )),
         (&["report", "logged"], "logged/metrics.jsonl: found 20000 different losses in 20000 rows, expected about the same in every row".to_owned()),
+        (&["train", "--config", "key.toml", "--out", "keyed"], long_key),
         (&["report", "drawn"], "drawn/metrics.jsonl: found 50000 different losses, expected at most 10000".to_owned()),
         (
             &["import", "model.pt", "--mapping", "mapping.toml", "-o", "imported"],

@@ -160,8 +160,8 @@ fn every_rename_is_followed_by_a_flush_of_its_directory() {
     let mut renames = 0;
     for calls in threads.values() {
         for (place, call) in calls.iter().enumerate() {
-            // rename("whole/.a.0123.partial", "whole/a")
-            let Some(to) = call.strip_prefix("rename(").and_then(|call| call.split('"').nth(3)) else {
+            // rename("whole/.a.0123.partial", "whole/a"), or renameat and renameat2 with directories between them.
+            let Some(to) = call.strip_prefix("rename").and_then(|call| call.split('"').nth(3)) else {
                 continue;
             };
             let directory = Path::new(to).parent().unwrap().display().to_string();
