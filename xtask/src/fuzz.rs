@@ -28,7 +28,7 @@ const fn library(name: &'static str, longest: u64, seeds: &'static [(&'static st
     Target { name, seeds, longest, needs_library: true }
 }
 
-const TARGETS: [Target; 10] = [
+const TARGETS: [Target; 12] = [
     parser(
         "npz",
         4 << 10,
@@ -48,6 +48,16 @@ const TARGETS: [Target; 10] = [
     library("checkpoint", 8 << 10, &[("fuzz/seeds/checkpoint", ".safetensors")]),
     library("codes", 4 << 10, &[("fuzz/seeds/codes", "")]),
     library("table", 4 << 10, &[("fuzz/seeds/table", ".csv")]),
+    library(
+        "import_weights",
+        6 << 10,
+        &[
+            ("crates/unbraid/tests/fixtures", ".pt"),
+            ("fuzz/seeds/import", ".pkl"),
+            ("fuzz/seeds/checkpoint", "last.safetensors"),
+        ],
+    ),
+    library("import_settings", 4 << 10, &[("fuzz/seeds/import", ".toml"), ("fuzz/seeds/import", ".json")]),
 ];
 
 /// So much is far beyond what the small files of a target need.

@@ -1,7 +1,7 @@
 //! The cache of decoded images, which makes the second start on a folder of photographs fast.
 //!
 //! A cache file is named by a hash of the files it was made from, so it is never stale, and ends with the SHA-256 of
-//! its pixels. It is written under a temporary name and renamed when complete. When the cache would become larger than
+//! its pixels, or, where they are read from it on demand, with those of its blocks. It is written under a temporary name and renamed when complete. When the cache would become larger than
 //! its limit, the least recently used files are removed. If a file cannot be written, the images stay in memory and
 //! [`Progress::note`] reports it; only images that are too large for memory need the cache.
 
@@ -9,7 +9,7 @@ use crate::error::{DataError, Result};
 use crate::files::{create_temporary, is_temporary, sync_directory};
 use crate::memory::Bytes;
 use crate::progress::Progress;
-use crate::storage::ByteImages;
+use crate::storage::{BlockDigests, BlockHasher, ByteImages};
 use sha2::{Digest, Sha256};
 use std::env;
 use std::fs::{self, File};
@@ -53,7 +53,7 @@ pub(crate) fn load_or_decode(
     let large = total > LARGEST_IN_MEMORY;
     let directory = directory();
     if let Some(directory) = directory.as_deref().filter(|_| large || keep == Keep::All)
-        && let Some(images) = load(&file_of(directory, key), values_per_image, len, total)?
+        && let Some(images) = load(&file_of(directory, key), values_per_image, len, total, Form::of(total))?
     {
         return Ok(images);
     }
@@ -64,7 +64,10 @@ pub(crate) fn load_or_decode(
             DataError::value("cache directory", "none", expected)
         })?;
         decode_to_file(&directory, key, total, decode)?;
-        return ByteImages::in_file(values_per_image, len, &file_of(&directory, key), 0);
+        let path = file_of(&directory, key);
+        let images = ByteImages::in_hashed_file(values_per_image, len, &path)?;
+        let other = || DataError::content(&path, "file", "other bytes than were written", "the same");
+        return images.ok_or_else(other);
     }
     // A size from a file header is not trusted until a tenth of it has arrived. Then it is reserved at once, as growing
     // step by step would need twice the memory at the end.
@@ -78,7 +81,7 @@ pub(crate) fn load_or_decode(
     })?;
     check_total(bytes.len() as u64, total)?;
     if let Some(directory) = directory.filter(|_| keep == Keep::All)
-        && let Err(error) = write_file(&directory, key, total, |file| file.write_all(&bytes))
+        && let Err(error) = write_file(&directory, key, total, Form::Memory, |file| file.write_all(&bytes))
     {
         progress.note(&format!("{}: cannot cache the decoded images: {error}", directory.display()));
     }
@@ -92,20 +95,25 @@ fn check_total(found: u64, expected: u64) -> Result<()> {
     Err(DataError::value("decoded images", format!("{found} bytes"), format!("{expected} bytes")))
 }
 
-/// The cached images, or `None` if they are missing or incomplete.
-fn load(path: &Path, values_per_image: usize, len: usize, total: u64) -> Result<Option<ByteImages>> {
+/// The cached images, or `None` if they are missing, incomplete or damaged.
+fn load(
+    path: &Path,
+    values_per_image: usize,
+    len: usize,
+    total: u64,
+    form: Form,
+) -> Result<Option<ByteImages>> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() == total.saturating_add(HASH) => {}
+        Ok(metadata) if metadata.is_file() && metadata.len() == total.saturating_add(form.hashes(total)) => {}
         _ => return Ok(None),
     }
     // When it was last used; a cache that cannot be written keeps the time of writing.
     let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
-    if total > LARGEST_IN_MEMORY {
-        return ByteImages::in_file(values_per_image, len, path, 0).map(Some);
+    if form == Form::Disk {
+        return ByteImages::in_hashed_file(values_per_image, len, path);
     }
     let mut bytes = fs::read(path).map_err(DataError::io(path, "read"))?;
     let hash = bytes.split_off(usize::try_from(total).unwrap_or(usize::MAX).min(bytes.len()));
-    // Of images that stay on disk, only the length is compared: reading them all takes as long as decoding some.
     let is_whole = bytes.len() as u64 == total && Sha256::digest(&bytes).as_slice() == hash;
     Ok(is_whole.then(|| ByteImages::in_memory(values_per_image, bytes)))
 }
@@ -118,7 +126,7 @@ fn decode_to_file(
 ) -> Result<()> {
     let path = file_of(directory, key);
     let mut failure = None;
-    let written = write_file(directory, key, total, |file| {
+    let written = write_file(directory, key, total, Form::Disk, |file| {
         let mut found = 0;
         let decoded = decode(&mut |piece| {
             found += piece.len() as u64;
@@ -167,10 +175,62 @@ const EXTENSION: &str = "pixels";
 /// Bytes of the hash at the end of a file.
 const HASH: u64 = 32;
 
+/// How the images of a file are used, and with that how they are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// All are read at once: one hash.
+    Memory,
+    /// They are read on demand, and reading them all first would take many seconds: a hash of each block.
+    Disk,
+}
+
+impl Form {
+    fn of(total: u64) -> Self {
+        if total > LARGEST_IN_MEMORY { Self::Disk } else { Self::Memory }
+    }
+
+    /// Bytes of the hashes after so many of the images.
+    fn hashes(self, total: u64) -> u64 {
+        match self {
+            Self::Memory => HASH,
+            Self::Disk => BlockDigests::size(total),
+        }
+    }
+}
+
+/// The hash of bytes, or of their blocks.
+enum Hasher {
+    Whole(Sha256),
+    Blocks(BlockHasher),
+}
+
+impl Hasher {
+    fn new(form: Form) -> Self {
+        match form {
+            Form::Memory => Self::Whole(Sha256::new()),
+            Form::Disk => Self::Blocks(BlockHasher::default()),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Whole(hash) => hash.update(bytes),
+            Self::Blocks(blocks) => blocks.update(bytes),
+        }
+    }
+
+    fn finish(self) -> Vec<u8> {
+        match self {
+            Self::Whole(hash) => hash.finalize().to_vec(),
+            Self::Blocks(blocks) => blocks.finish(),
+        }
+    }
+}
+
 /// Passes bytes on, and their hash at the end.
 struct Hashed<W> {
     out: W,
-    hash: Sha256,
+    hash: Hasher,
 }
 
 impl<W: Write> Write for Hashed<W> {
@@ -276,16 +336,17 @@ fn write_file(
     directory: &Path,
     key: &str,
     total: u64,
+    form: Form,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     fs::create_dir_all(directory)?;
-    make_room(directory, total.saturating_add(HASH), limit())?;
+    make_room(directory, total.saturating_add(form.hashes(total)), limit())?;
     let (temporary, file) = create_temporary(&file_of(directory, key))?;
     let result = (|| {
-        let mut file = Hashed { out: BufWriter::new(file), hash: Sha256::new() };
+        let mut file = Hashed { out: BufWriter::new(file), hash: Hasher::new(form) };
         write(&mut file)?;
         let Hashed { mut out, hash } = file;
-        out.write_all(&hash.finalize())?;
+        out.write_all(&hash.finish())?;
         out.into_inner()?.sync_all()?;
         fs::rename(&temporary, file_of(directory, key))
     })();
@@ -304,8 +365,8 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn load_two(path: &Path) -> Option<Vec<u8>> {
-        let images = load(path, 4, 2, 8).unwrap()?;
+    fn load_two(path: &Path, form: Form) -> Option<Vec<u8>> {
+        let images = load(path, 4, 2, 8, form).unwrap()?;
         let mut pixels = vec![0.0; 8];
         for (image, pixels) in pixels.chunks_exact_mut(4).enumerate() {
             images.write(image, pixels).unwrap();
@@ -316,20 +377,55 @@ mod tests {
     #[test]
     fn a_file_with_other_pixels_is_not_taken() {
         let directory = tempfile::tempdir().unwrap();
-        write_file(directory.path(), "key", 8, |file| file.write_all(&[1, 2, 3, 4, 5, 6, 7, 8])).unwrap();
         let path = file_of(directory.path(), "key");
-        assert_eq!(fs::metadata(&path).unwrap().len(), 40);
-        assert_eq!(load_two(&path).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
-        let whole = fs::read(&path).unwrap();
-        for (place, name) in [(3, "a pixel"), (39, "the hash")] {
-            let mut changed = whole.clone();
-            changed[place] ^= 1;
-            fs::write(&path, changed).unwrap();
-            assert_eq!(load_two(&path), None, "{name}");
+        let pixels = [1, 2, 3, 4, 5, 6, 7, 8];
+        // One hash; or that of the only block, and that of the list of hashes.
+        for (form, length) in [(Form::Memory, 40), (Form::Disk, 72)] {
+            write_file(directory.path(), "key", 8, form, |file| file.write_all(&pixels)).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().len(), length);
+            assert_eq!(load_two(&path, form).unwrap(), pixels);
+            let whole = fs::read(&path).unwrap();
+            for (place, name) in [(3, "a pixel"), (39, "the hash"), (length as usize - 1, "the last hash")] {
+                let mut changed = whole.clone();
+                changed[place] ^= 1;
+                fs::write(&path, changed).unwrap();
+                assert_eq!(load_two(&path, form), None, "{form:?}: {name}");
+            }
+            // As earlier versions wrote it.
+            fs::write(&path, &whole[..8]).unwrap();
+            assert_eq!(load_two(&path, form), None);
         }
-        // As earlier versions wrote it.
-        fs::write(&path, &whole[..8]).unwrap();
-        assert_eq!(load_two(&path), None);
+    }
+
+    /// Changed after it was opened, as by another program: of 150 images of a block each, most are not looked at before they are
+    /// used.
+    #[test]
+    fn a_file_that_is_read_on_demand_is_checked_on_the_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let values = 1 << 16;
+        let total = 150 << 16;
+        write_file(directory.path(), "key", total, Form::Disk, |file| {
+            (0..150).try_for_each(|image| file.write_all(&vec![image; values]))
+        })
+        .unwrap();
+        let path = file_of(directory.path(), "key");
+        let mut changed = fs::read(&path).unwrap();
+        changed[7 << 16] ^= 1;
+        fs::write(&path, changed).unwrap();
+        let images = load(&path, values, 150, total, Form::Disk).unwrap().unwrap();
+        for image in 0..150 {
+            let first = images.with_image(image, |bytes| bytes[0]);
+            if image == 7 {
+                let message = format!(
+                    "{}: image 7: found other bytes, expected those that were cached; remove the file, and the images are \
+                     decoded again",
+                    path.display()
+                );
+                assert_eq!(first.unwrap_err().to_string(), message);
+            } else {
+                assert_eq!(usize::from(first.unwrap()), image);
+            }
+        }
     }
 
     #[test]

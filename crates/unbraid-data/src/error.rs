@@ -2,6 +2,7 @@
 //! there is one, is only in `source`.
 
 use crate::memory::{self, Bytes};
+use std::borrow::Cow;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub type Result<T, E = DataError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum DataError {
     /// The operating system refused to open, read or write a file.
-    #[error("{}: cannot {action}", path.display())]
+    #[error("{}: cannot {action}", shown(path))]
     Io {
         /// The file or directory.
         path: PathBuf,
@@ -41,7 +42,7 @@ pub enum DataError {
         source: std::io::Error,
     },
     /// A file was read, but its content is not as expected.
-    #[error("{}: {subject}: found {found}, expected {expected}", path.display())]
+    #[error("{}: {}: found {}, expected {expected}", shown(path), one_line(subject), one_line(found))]
     Content {
         /// The file or directory.
         path: PathBuf,
@@ -56,8 +57,8 @@ pub enum DataError {
     },
     /// Reading a file would take more memory than one request may.
     #[error(
-        "{}: {subject}: found {} in memory, expected at most {}",
-        path.display(), Bytes(*needed), Bytes(*limit)
+        "{}: {}: found {} in memory, expected at most {}",
+        shown(path), one_line(subject), Bytes(*needed), Bytes(*limit)
     )]
     TooLarge {
         /// The file.
@@ -70,7 +71,7 @@ pub enum DataError {
         limit: u64,
     },
     /// No data set has this name.
-    #[error("unknown data set `{name}`\nhint: {}", name_hint(*suggestion, known))]
+    #[error("unknown data set `{}`\nhint: {}", one_line(name), name_hint(*suggestion, known))]
     UnknownName {
         /// The name in the request.
         name: String,
@@ -80,7 +81,10 @@ pub enum DataError {
         known: Vec<&'static str>,
     },
     /// A data set has no such option.
-    #[error("data set `{data_set}` has no option `{option}`\nhint: {}", option_hint(*suggestion, known))]
+    #[error(
+        "data set `{data_set}` has no option `{}`\nhint: {}",
+        one_line(option), option_hint(*suggestion, known)
+    )]
     UnknownOption {
         /// The data set.
         data_set: String,
@@ -92,7 +96,7 @@ pub enum DataError {
         known: Vec<&'static str>,
     },
     /// An option or argument has an invalid value.
-    #[error("{subject}: found {found}, expected {expected}")]
+    #[error("{}: found {}, expected {expected}", one_line(subject), one_line(found))]
     Value {
         /// The option or argument.
         subject: String,
@@ -101,6 +105,27 @@ pub enum DataError {
         /// The values that are allowed.
         expected: String,
     },
+}
+
+/// A text of a stranger as part of a message: its line breaks are written out, so that it cannot add lines of its own, such as
+/// a hint. Other control characters are for whoever prints the message to write out.
+///
+/// ```
+/// use unbraid_data::one_line;
+///
+/// assert_eq!(one_line("beta\nhint: rm -r ."), "beta\\nhint: rm -r .");
+/// ```
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        text.replace('\n', "\\n").replace('\r', "\\r").into()
+    } else {
+        text.into()
+    }
+}
+
+/// A path for a message: a file in a folder of a stranger may have any name.
+fn shown(path: &Path) -> String {
+    one_line(&path.display().to_string()).into_owned()
 }
 
 fn name_hint(suggestion: Option<&str>, known: &[&str]) -> String {
@@ -204,5 +229,25 @@ mod tests {
         let error = DataError::content(path, "file", "damaged data", "a zip archive").caused_by("bad magic");
         assert_eq!(error.to_string(), "a.npz: file: found damaged data, expected a zip archive");
         assert_eq!(chain(&error), "a.npz: file: found damaged data, expected a zip archive: bad magic");
+    }
+
+    #[test]
+    fn texts_of_strangers_add_no_lines() {
+        let path = Path::new("a\nhint: b.png");
+        let broken = DataError::content(path, "column `c\r\nd`", "`e\nf`", "a number");
+        assert_eq!(
+            broken.to_string(),
+            "a\\nhint: b.png: column `c\\r\\nd`: found `e\\nf`, expected a number"
+        );
+        let value = DataError::value("data.x\ny", "z\n", "1");
+        assert_eq!(value.to_string(), "data.x\\ny: found z\\n, expected 1");
+        let unknown = crate::DataSpec::named("shapes\nhint: none");
+        let unknown = crate::registry::check(&unknown).unwrap_err().to_string();
+        assert!(unknown.starts_with("unknown data set `shapes\\nhint: none`\nhint: "), "{unknown}");
+        let spec = crate::DataSpec::named("shapes").with("posi\ntions", 4_usize);
+        assert_eq!(
+            crate::registry::check(&spec).unwrap_err().to_string(),
+            "data set `shapes` has no option `posi\\ntions`\nhint: did you mean `positions`?"
+        );
     }
 }

@@ -31,7 +31,7 @@ mod table;
 mod vectors;
 
 pub use dataset::{DataSet, ImageShape};
-pub use error::{DataError, Result};
+pub use error::{DataError, Result, one_line};
 pub use factors::{Factor, FactorKind, FactorSpace};
 pub use features::{Feature, Features};
 pub use fingerprint::Fingerprint;

@@ -352,10 +352,15 @@ fn check_option(entry: &Entry, option: &str) -> Result<()> {
     })
 }
 
+/// Longer than any name of ours; nobody misspells a text.
+const LONGEST_WORD: usize = 200;
+
 /// The candidate most similar to `word`, if any is similar at all.
 fn nearest(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
     candidates
         .iter()
+        // The comparison makes a table of both lengths, and a word may come from a file, in which it has millions of letters.
+        .filter(|_| word.len() <= LONGEST_WORD)
         .map(|&candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= 0.5)
         .max_by(|left, right| left.0.total_cmp(&right.0))

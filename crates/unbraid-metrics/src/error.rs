@@ -96,7 +96,7 @@ pub enum MetricsError {
         missing: Requirement,
     },
     /// No metric has this name.
-    #[error("unknown metric `{name}`\nhint: {}", hint(nearest.as_deref(), known))]
+    #[error("unknown metric `{}`\nhint: {}", name.escape_debug(), hint(nearest.as_deref(), known))]
     UnknownMetric {
         /// The name that was requested.
         name: String,
@@ -153,7 +153,10 @@ pub enum OptionError {
         nearest: Option<String>,
     },
     /// A metric has no such option.
-    #[error("{metric}.{name}: unknown option of the metric `{metric}`\nhint: {}", option_hint(nearest.as_deref(), known))]
+    #[error(
+        "{metric}.{}: unknown option of the metric `{metric}`\nhint: {}",
+        name.escape_debug(), option_hint(nearest.as_deref(), known)
+    )]
     Unknown {
         /// The metric.
         metric: String,

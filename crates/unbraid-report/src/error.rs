@@ -100,6 +100,16 @@ pub enum Error {
         /// How many losses.
         losses: usize,
     },
+    /// A log has more losses than charts can be drawn of.
+    #[error("{}: found {losses} different losses, expected at most {most}", path.display())]
+    ManyLosses {
+        /// The log.
+        path: PathBuf,
+        /// How many losses there are.
+        losses: usize,
+        /// How many there may be.
+        most: usize,
+    },
 
     /// A picture could not be encoded as PNG.
     #[error("cannot encode a picture")]
@@ -133,7 +143,8 @@ impl Error {
             | Self::NoImages
             | Self::LogRow { .. }
             | Self::LogStep { .. }
-            | Self::LogLosses { .. } => ErrorKind::Input,
+            | Self::LogLosses { .. }
+            | Self::ManyLosses { .. } => ErrorKind::Input,
             Self::CreateDirectory { .. }
             | Self::Png(_)
             | Self::Gif(_)

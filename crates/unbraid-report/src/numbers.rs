@@ -53,6 +53,10 @@ pub(crate) fn five_digits(value: f64) -> f64 {
         return value;
     }
     let places = 4 - value.abs().log10().floor() as i32;
+    // A power of ten that is no number of double precision.
+    if places > 300 {
+        return value;
+    }
     // Dividing by a power of ten rather than multiplying by its inverse keeps the decimal short.
     let (factor, divide) = (10_f64.powi(places.abs()), places < 0);
     if divide { (value / factor).round() * factor } else { (value * factor).round() / factor }
@@ -79,6 +83,8 @@ mod tests {
         assert_eq!(found, ["0", "0.0123", "−1.500", "12.35", "123.5", "1234", "1.23e7", "1.00e−7"]);
         assert_eq!([-1e-13, -2.04, 0.55, 3.0].map(one_decimal), ["0.0", "−2.0", "0.6", "3.0"]);
         assert_eq!([five_digits(1_234_567.0), five_digits(0.001_234_567)], [1_234_600.0, 0.001_234_6]);
+        let smallest = f64::from_bits(1);
+        assert_eq!(five_digits(smallest), smallest);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Small files that ask for much memory: each is refused with a message, and the process never takes more than a fraction
-//! of what was asked for. `cargo test --test cli bombs -- --nocapture` prints how much it took.
+//! of what was asked for. `cargo test -p unbraid-cli --test cli bombs -- --nocapture` prints the peak memory of each.
 
 use crate::hostile_input::LARGE;
-use crate::support::{Bench, check_last_failure, skip};
+use crate::support::{Bench, TINY, check_last_failure, skip};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,8 +13,8 @@ use unbraid::data::formats::npy::{ElementType, Header};
 /// What a process may take to refuse a bomb: far below what any of them asks for.
 const MOST: u64 = 300 << 20;
 
-/// Runs `unbraid` with a limit of one GiB, so that messages are the same on every machine, and gives the most memory that it took, in bytes: the high-water mark that the system keeps until the
-/// process has ended.
+/// Runs `unbraid` and gives the most memory that it took, in bytes: the high-water mark that the system keeps until the process
+/// has ended.
 fn measured(bench: &Bench, arguments: &[&str]) -> (Output, u64) {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("unbraid"))
         .args(arguments)
@@ -119,6 +119,34 @@ fn losses(path: &Path) {
     fs::write(path, (0..20_000).map(row).collect::<String>()).unwrap();
 }
 
+/// A row of 700 KB whose losses are 50,000 charts.
+fn charts(path: &Path) {
+    let losses: String = (0..50_000).map(|loss| format!(",\"train/{loss}\":1")).collect();
+    fs::write(path, format!("{{\"step\":1{losses}}}\n")).unwrap();
+}
+
+/// A state dict of `torch.save` that is 8 MB of the operation that pushes `None`: 320 MB of values.
+fn pickle(path: &Path) {
+    let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    zip.start_file("model/data.pkl", options).unwrap();
+    io::copy(&mut io::repeat(b'N').take(8_000_000), &mut zip).unwrap();
+    zip.finish().unwrap();
+}
+
+/// A key of 4 MB: compared with one of ours letter by letter, hundreds of megabytes.
+fn key(path: &Path) -> String {
+    let key = "a".repeat(4_000_000);
+    fs::write(path, format!("{key} = 1\n{TINY}")).unwrap();
+    let message = format!(
+        "configuration: unknown key `{key}`\nhint: expected one of seed, data, model, objective, optimizer, training, \
+         evaluation"
+    );
+    // Of a long message, 3000 characters are shown of its beginning, and 500 of its end.
+    let (beginning, end) = (&message[..3000], &message[message.len() - 500..]);
+    format!("{beginning} [{} characters left out] {end}", message.len() - 3500)
+}
+
 fn sparse(path: &Path) {
     File::create(path).unwrap().set_len(1 << 40).unwrap();
 }
@@ -126,7 +154,7 @@ fn sparse(path: &Path) {
 #[test]
 fn bombs_are_refused_in_little_memory() {
     let bench = Bench::new();
-    for run in ["run", "named", "logged", "heavy"] {
+    for run in ["run", "named", "logged", "drawn", "heavy"] {
         bench.train(run, &[]).assert().success();
     }
     npz(&bench.path("codes.npz"));
@@ -141,6 +169,10 @@ fn bombs_are_refused_in_little_memory() {
     }
     mnist(&bench.path("mnist"));
     losses(&bench.path("logged/metrics.jsonl"));
+    charts(&bench.path("drawn/metrics.jsonl"));
+    pickle(&bench.path("model.pt"));
+    let long_key = key(&bench.path("key.toml"));
+    fs::write(bench.path("mapping.toml"), "").unwrap();
     // 400 MB that take no room on disk.
     let weights = File::options().write(true).open(bench.path("heavy/checkpoints/last.safetensors"));
     weights.unwrap().set_len(400_000_000).unwrap();
@@ -201,11 +233,19 @@ fn bombs_are_refused_in_little_memory() {
                 "mnist/train-images-idx3-ubyte.gz: data: found 1.5 GiB in memory, expected at most 1.0 GiB{LARGE}"
             )),
         (&["report", "logged"], "logged/metrics.jsonl: found 20000 different losses in 20000 rows, expected about the same in every row".to_owned()),
+        (&["train", "--config", "key.toml", "--out", "keyed"], long_key),
+        (&["report", "drawn"], "drawn/metrics.jsonl: found 50000 different losses, expected at most 10000".to_owned()),
+        (
+            &["import", "model.pt", "--mapping", "mapping.toml", "-o", "imported"],
+            "model.pt: found a pickle of more than 2097152 values, expected that of a state dict, with about twenty for each \
+             tensor"
+                .to_owned(),
+        ),
         (&["sample", "heavy", "-o", "a.png"], "heavy/checkpoints/last.safetensors: not a complete safetensors file: incomplete metadata, file not fully covered".to_owned()),
         (&["study", "import", "study", "short.csv"], "short.csv: found rows that need more than 1.0 GiB in memory, expected fewer".to_owned()),
     ] {
         let (output, peak) = measured(&bench, arguments);
-        eprintln!("{:>6.1} MiB: unbraid {}", peak as f64 / f64::from(1 << 20), arguments.join(" "));
+        eprintln!("peak memory {:>6.1} MiB: unbraid {}", peak as f64 / f64::from(1 << 20), arguments.join(" "));
         check_last_failure(&output, bench.directory.path(), 2, &format!("error: {message}"));
         assert!(peak < MOST, "{arguments:?}: {peak}");
         if peak == 0 {

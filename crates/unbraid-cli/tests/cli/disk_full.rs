@@ -46,6 +46,10 @@ fn every_command_that_writes_reports_a_full_disk() {
     bench.succeed(&["sample", "disk/run", "-n", "2", "-o", "photos"], &[]);
     bench.succeed(&["encode", "disk/run", "--image", "photos/0000.png", "-o", "codes.csv"], &[]);
     fs::write(bench.path("published.csv"), "method,beta,seed,mig\nbeta-vae,1,0,0.5\n").unwrap();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let weights = repository.join("crates/unbraid/tests/fixtures/torch_mlp.pt");
+    let mapping = repository.join("fuzz/seeds/import/torch_mlp.toml");
+    let (weights, mapping) = (weights.to_str().unwrap(), mapping.to_str().unwrap());
     make_study(&bench);
     fill(&bench.path("disk/filler"));
     let before = files(&bench.path("disk"));
@@ -57,6 +61,13 @@ fn every_command_that_writes_reports_a_full_disk() {
         (&["compare", "disk/run", "disk/run", "-o", "disk/compare.html"], "compare.html"),
         (&["encode", "disk/run", "--image", image, "-o", "disk/codes.csv"], "codes.csv"),
         (&["encode", "disk/run", "--image", image, "-o", "disk/codes.npz"], "codes.npz"),
+        (&["encode", "disk/run", "--image", image, "-o", "disk/codes.parquet"], "codes.parquet"),
+        (&["encode", "disk/run", "--image", image, "--projector", "disk/projector"], "projector/"),
+        (&["export", "disk/run", "--format", "onnx", "-o", "disk/onnx"], "onnx/"),
+        (&["export", "disk/run", "--format", "safetensors", "-o", "disk/weights"], "weights/"),
+        // The page comes first, which the run does not have.
+        (&["export", "disk/run", "--format", "hub", "-o", "disk/hub"], "run/figures/"),
+        (&["import", weights, "--mapping", mapping, "-o", "disk/imported"], "imported/"),
         (&["decode", "disk/run", "codes.csv", "-o", "disk/decoded.png"], "decoded.png"),
         (&["decode", "disk/run", "codes.csv", "-o", "disk/decoded"], "decoded/"),
         (&["sample", "disk/run", "-o", "disk/samples.npz"], "samples.npz"),
@@ -69,6 +80,7 @@ fn every_command_that_writes_reports_a_full_disk() {
         (&["interpolate", "disk/run", image, "photos/0001.png", "-o", "disk/way.gif"], "way.gif"),
         (&["prior", "show", "--prior", "standard-normal", "-o", "disk/prior.png"], "prior.png"),
         (&["data", "show", shapes, "-o", "disk/data.png"], "data.png"),
+        (&["data", "show", shapes, "--mean", "-o", "disk/mean.png"], "mean.png"),
         (&["data", "convert", shapes, "-o", "disk/data.npz"], "data.npz"),
         (&["train", "--quiet", "--config", "tiny.toml", "--out", "disk/other"], "other/"),
         (&["train", "--quiet", "--extend", "80", "--out", "disk/run"], "run/"),

@@ -1,7 +1,7 @@
 //! Files from strangers: links, pipes, sizes that no machine has, and names that are commands. Each is refused with one
 //! message, soon, in little memory, and nothing elsewhere is touched.
 
-use crate::support::Bench;
+use crate::support::{Bench, TINY, check_last_failure};
 #[cfg(target_os = "linux")]
 use crate::support::{Disk, check_failure};
 use std::fs;
@@ -55,6 +55,40 @@ fn links_in_a_run_directory_are_not_followed() {
     );
     // Reading is harmless.
     bench.succeed(&["sample", "run", "-n", "2", "-o", "a.png"], &[]);
+}
+
+/// What is meant to be published has no file of ours in it that a stranger chose.
+#[cfg(unix)]
+#[test]
+fn links_in_a_run_directory_are_not_published() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    fs::write(bench.path("secret"), "precious").unwrap();
+    symlink(bench.path("secret"), bench.path("run/report.html")).unwrap();
+    bench.refuse(
+        &["export", "run", "--quiet", "--format", "hub", "-o", "card"],
+        "error: run/report.html: cannot copy it: found a symbolic link, expected a file of the run itself",
+    );
+    assert!(!bench.path("card/report.html").exists());
+}
+
+/// What a report left that was killed, and what one may still be writing.
+#[test]
+fn partial_figures_are_swept() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    fs::create_dir(bench.path("run/figures")).unwrap();
+    let (old, new) = (
+        bench.path("run/figures/.samples.png.0123456789abcdef.partial"),
+        bench.path("run/figures/.losses.svg.0123456789abcdef.partial"),
+    );
+    for path in [&old, &new] {
+        fs::write(path, "half").unwrap();
+    }
+    let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(hour_ago).unwrap();
+    bench.succeed(&["report", "run"], &[]);
+    assert!(!old.exists() && new.exists());
 }
 
 /// A run on a scratch disk: who names the link means what it points to.
@@ -200,10 +234,11 @@ fn metadata_of_a_checkpoint_is_compared_with_its_tensors_first() {
     let bench = Bench::new();
     bench.train("run", &[]).assert().success();
     let path = bench.path("run/checkpoints/last.safetensors");
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 5] = [
         &["report", "run"],
         &["encode", "run", "-o", "a.npz"],
         &["evaluate", "run"],
+        &["compare", "run", "run"],
         &["sample", "run", "-o", "a.png"],
     ];
     with_note(&path, "[64,64,1]", "[1000000,1000000,1]");
@@ -214,6 +249,14 @@ fn metadata_of_a_checkpoint_is_compared_with_its_tensors_first() {
              1000000 x 1, expected at most 4294967296 values",
         );
     }
+    let resumed = bench.unbraid(&["train", "--quiet", "--resume", "--out", "run"]).output().unwrap();
+    check_last_failure(
+        &resumed,
+        bench.directory.path(),
+        2,
+        "error: run/checkpoints/last.safetensors: weights of another model: the images of its metadata: found 1000000 x \
+         1000000 x 1, expected at most 4294967296 values",
+    );
     // 4 halvings: 2048 x 2048 pixels of 8 channels.
     with_note(&path, "[1000000,1000000,1]", "[32768,32768,1]");
     for arguments in commands {
@@ -260,6 +303,12 @@ fn names_are_no_commands_for_the_terminal() {
         "error: a.npz: archive: found only the arrays x\\u{1b}[2J\\nhint: rm -rf, expected `codes_train`, `factors_train`, \
          `codes_test`, `factors_test`; or `codes` and `factors`",
     );
+    fs::write(bench.path("odd.toml"), format!("\"be\\nhint: rm -rf\" = 1\n{TINY}")).unwrap();
+    bench.refuse(
+        &["train", "--config", "odd.toml", "--out", "odd"],
+        "error: configuration: unknown key `be\\nhint: rm -rf`\nhint: expected one of seed, data, model, objective, optimizer, \
+         training, evaluation",
+    );
     let output = bench.unbraid(&["evaluate", "--codes", "\u{1b}[31mno.npz"]).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(text, "error: \\u{1b}[31mno.npz: cannot open: No such file or directory (os error 2)\n");
@@ -294,13 +343,22 @@ fn a_report_survives_the_largest_numbers() {
     let mut changed = String::new();
     for (place, row) in rows.iter().enumerate() {
         let mut row: serde_json::Value = serde_json::from_str(row).unwrap();
+        row["step"] = if place % 2 == 0 { serde_json::json!(1_u64 << 60) } else { serde_json::json!(1e308) };
         row["train/loss"] = serde_json::json!(if place % 2 == 0 { 1e308 } else { -1e308 });
         row["train/kl"] = serde_json::json!(f64::MAX);
         changed.push_str(&format!("{row}\n"));
     }
     fs::write(&path, changed).unwrap();
-    bench.succeed(&["report", "run"], &[]);
-    assert!(bench.path("run/report.html").is_file());
+    with_note(
+        &bench.path("run/checkpoints/last.safetensors"),
+        "\"step\":60,",
+        "\"step\":1152921504606846976,",
+    );
+    bench.succeed(&["report", "run", "--model-limit", "1e308"], &[]);
+    let page = fs::read_to_string(bench.path("run/report.html")).unwrap();
+    assert!(page.contains("after 1,152,921,504,606,846,976 steps"));
+    // Neither steps nor losses are written with hundreds of digits.
+    assert!(!page.contains(&"0".repeat(100)));
 }
 
 /// Noticed before the images are encoded, not when the result is there.

@@ -142,6 +142,39 @@ fn a_training_that_is_killed_at_any_call_is_resumed_to_the_same_bytes() {
     }
 }
 
+/// A file that was renamed is still there after a power failure if its directory is on disk as well.
+#[test]
+fn every_rename_is_followed_by_a_flush_of_its_directory() {
+    let bench = Bench::new();
+    if calls(&bench, &[], "whole").is_none() {
+        return;
+    }
+    let trace = fs::read_to_string(bench.path("trace")).unwrap();
+    let mut threads: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (thread, call) in trace.lines().filter_map(|line| line.split_once(' ')) {
+        // The ends of calls that took long have no arguments.
+        if !call.trim_start().starts_with('<') {
+            threads.entry(thread).or_default().push(call.trim_start());
+        }
+    }
+    let mut renames = 0;
+    for calls in threads.values() {
+        for (place, call) in calls.iter().enumerate() {
+            // rename("whole/.a.0123.partial", "whole/a"), or renameat and renameat2 with directories between them.
+            let Some(to) = call.strip_prefix("rename").and_then(|call| call.split('"').nth(3)) else {
+                continue;
+            };
+            let directory = Path::new(to).parent().unwrap().display().to_string();
+            let opened = format!("openat(AT_FDCWD, \"{directory}\", O_RDONLY");
+            assert!(calls.get(place + 1).is_some_and(|next| next.starts_with(&opened)), "{call}");
+            assert!(calls.get(place + 2).is_some_and(|next| next.starts_with("fsync(")), "{call}");
+            renames += 1;
+        }
+    }
+    // Two checkpoints have three files each: weights, the same under their step, and the optimiser's.
+    assert!(renames >= 6, "{renames}");
+}
+
 #[test]
 fn an_overwrite_that_is_killed_at_any_call_leaves_what_both_ways_on_accept() {
     let bench = Bench::new();

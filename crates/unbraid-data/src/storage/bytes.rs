@@ -1,5 +1,6 @@
 //! Images with one byte per value, in memory or read from a file on demand.
 
+use super::block_digests::BlockDigests;
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
 use std::cell::RefCell;
@@ -16,7 +17,13 @@ pub struct ByteImages {
 
 enum Place {
     Memory(Vec<u8>),
-    File { path: PathBuf, file: File, offset: u64 },
+    File {
+        path: PathBuf,
+        file: File,
+        offset: u64,
+        /// Those of a file of the cache.
+        digests: Option<BlockDigests>,
+    },
 }
 
 /// Shows the number of images and where they are, not their pixels.
@@ -60,7 +67,25 @@ impl ByteImages {
             let expected = format!("at least {expected} bytes");
             return Err(DataError::content(path, "file", format!("{found} bytes"), expected));
         }
-        Ok(Self { values_per_image, len, place: Place::File { path: path.to_owned(), file, offset } })
+        let place = Place::File { path: path.to_owned(), file, offset, digests: None };
+        Ok(Self { values_per_image, len, place })
+    }
+
+    /// As [`ByteImages::in_file`], from a file with the hashes of its blocks after the images; `None` if it is damaged. What is
+    /// not noticed at once is an error when the image is read.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is too short.
+    pub(crate) fn in_hashed_file(values_per_image: usize, len: usize, path: &Path) -> Result<Option<Self>> {
+        let mut images = Self::in_file(values_per_image, len, path, 0)?;
+        if let Place::File { file, digests, .. } = &mut images.place {
+            let length = len as u64 * values_per_image as u64;
+            *digests = BlockDigests::read(file, length).map_err(DataError::io(path, "read its hashes"))?;
+            if digests.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(images))
     }
 
     /// The number of images.
@@ -97,10 +122,18 @@ impl ByteImages {
             Place::Memory(bytes) => {
                 Ok(take(&bytes[index * self.values_per_image..][..self.values_per_image]))
             }
-            Place::File { path, file, offset } => IMAGE.with_borrow_mut(|image| {
+            Place::File { path, file, offset, digests } => IMAGE.with_borrow_mut(|image| {
                 image.resize(self.values_per_image, 0);
                 let position = offset + (index * self.values_per_image) as u64;
-                read_exact_at(file, image, position).map_err(DataError::io(path, "read an image"))?;
+                let cannot_read = || DataError::io(path, "read an image");
+                if let Some(digests) = digests
+                    && !digests.check(file, position, image.len()).map_err(cannot_read())?
+                {
+                    let expected =
+                        "those that were cached; remove the file, and the images are decoded again";
+                    return Err(DataError::content(path, format!("image {index}"), "other bytes", expected));
+                }
+                read_exact_at(file, image, position).map_err(cannot_read())?;
                 Ok(take(image))
             }),
         }
@@ -123,12 +156,12 @@ fn scale(bytes: &[u8], pixels: &mut [f32]) {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
+pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, position)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut buffer: &mut [u8], mut position: u64) -> std::io::Result<()> {
+pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut position: u64) -> std::io::Result<()> {
     while !buffer.is_empty() {
         let read = std::os::windows::fs::FileExt::seek_read(file, buffer, position)?;
         if read == 0 {

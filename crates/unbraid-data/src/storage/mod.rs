@@ -1,9 +1,11 @@
 //! Compact storage of pixels, in memory or in a file.
 
 mod bits;
+mod block_digests;
 mod bytes;
 
 pub use bits::BitImages;
+pub(crate) use block_digests::{BlockDigests, BlockHasher};
 pub use bytes::ByteImages;
 
 use crate::error::Result;

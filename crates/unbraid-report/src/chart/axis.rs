@@ -73,6 +73,10 @@ fn round_step(least: f64) -> f64 {
 }
 
 fn tick(value: f64, step: f64) -> String {
+    // Three hundred digits are no label.
+    if value.abs() >= 1e12 {
+        return minus(format!("{value:.1e}"));
+    }
     for (unit, suffix) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
         if step >= unit / 10.0 && value.abs() >= unit {
             let decimals = usize::from(step < unit);
@@ -122,6 +126,32 @@ mod tests {
             assert!(ticks.iter().all(|(value, _)| value.is_finite() && axis.place(*value).is_finite()));
             assert!([f64::MIN, f64::MAX].iter().all(|value| axis.place(*value).abs() <= 1e6));
         }
+    }
+
+    /// Steps that a log may claim: 2^60 and the next number of double precision, 2^8 further; and the smallest numbers.
+    #[test]
+    fn absurd_numbers_have_few_and_short_ticks() {
+        let step = 2_f64.powi(60);
+        for (low, high) in [
+            (step, step + 256.0),
+            (0.0, step),
+            (1e300, 1e300 * (1.0 + f64::EPSILON)),
+            (0.0, f64::from_bits(1)),
+            (-f64::MIN_POSITIVE, f64::MIN_POSITIVE),
+            (1.0, 1.0 + f64::EPSILON),
+        ] {
+            for ticks in [
+                Axis::new((low, high), (0.0, 10.0)).ticks(4),
+                Axis::new((low, high), (0.0, 10.0)).whole_ticks(4),
+            ] {
+                assert!(ticks.len() <= 6, "{low} {high}: {}", ticks.len());
+                assert!(ticks.iter().all(|(_, text)| text.chars().count() <= 8), "{low} {high}: {ticks:?}");
+            }
+        }
+        // A fifth of 2^60 is 2.3e17, and the next round number 5e17.
+        let ticks = Axis::new((0.0, step), (0.0, 1.0)).ticks(5);
+        let texts: Vec<&str> = ticks.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["0", "5.0e17", "1.0e18"]);
     }
 
     #[test]

@@ -5,9 +5,10 @@ mod card;
 use crate::error::{Error, Result};
 use crate::run_report::write_run_report;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use unbraid::Run;
+use unbraid::data::files::{LONGEST_TABLE, read_limited};
 use unbraid::data::progress::Progress;
 use unbraid::export::{onnx, weights};
 use unbraid::files::{self, Existing};
@@ -27,7 +28,8 @@ const PICTURES: [(&str, &str); 5] = [
 /// is opened. Returns the files in the order in which they were written.
 ///
 /// # Errors
-/// If a file exists and is to be kept, the data of a run without a report cannot be opened, or a file cannot be written.
+/// If a file exists and is to be kept, the data of a run without a report cannot be opened, a file of the run is a symbolic
+/// link, or a file cannot be written.
 pub fn write_hub_directory(
     run: &Run,
     directory: &Path,
@@ -47,11 +49,11 @@ pub fn write_hub_directory(
         written.extend(onnx::write(run, directory, existing)?);
     }
     let mut copy = |from: PathBuf, name: &str| -> Result<bool> {
-        if !from.is_file() {
+        if !is_there(&from).map_err(unbraid::Error::io(&from, "copy it"))? {
             return Ok(false);
         }
         let to = directory.join(name);
-        let bytes = fs::read(&from).map_err(unbraid::Error::io(&from, "read it"))?;
+        let bytes = read_limited(&from, LONGEST_TABLE).map_err(unbraid::Error::io(&from, "copy it"))?;
         files::write(&to, existing, |file| file.write_all(&bytes))?;
         written.push(to);
         Ok(true)
@@ -59,8 +61,10 @@ pub fn write_hub_directory(
     copy(run.paths().report(), "report.html")?;
     copy(run.paths().scores(), "scores.json")?;
     let mut pictures = Vec::new();
+    let figures = run.paths().figures();
+    is_there(&figures).map_err(unbraid::Error::io(&figures, "copy pictures of it"))?;
     for (name, caption) in PICTURES {
-        if copy(run.paths().figures().join(name), name)? {
+        if copy(figures.join(name), name)? {
             pictures.push((name, caption));
         }
     }
@@ -71,4 +75,18 @@ pub fn write_hub_directory(
     files::write(&readme, existing, |file| file.write_all(model_card(&card).as_bytes()))?;
     written.push(readme);
     Ok(written)
+}
+
+/// Whether a file of the run is there. A link in a run of a stranger may lead to any file of ours, and what is written here is
+/// meant to be published.
+fn is_there(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => {
+            let message = "found a symbolic link, expected a file of the run itself";
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }

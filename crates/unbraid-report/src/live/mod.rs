@@ -42,6 +42,9 @@ const SAMPLES: usize = 100;
 /// A million bytes, the unit of the limit.
 const MEGABYTE: f64 = 1e6;
 
+/// In megabytes: browsers hold no text of more than 512 MiB, and in base64 the weights take four thirds of their bytes.
+const LARGEST: f64 = 256.0;
+
 /// A section of a page, and whether it moves.
 #[derive(Debug, Default)]
 pub(crate) struct LiveSection {
@@ -81,7 +84,7 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
     if features.is_none() && !pictures {
         return Ok(LiveSection::default());
     }
-    let mut models = Vec::new();
+    let mut networks = Vec::new();
     let (mut parameters, mut megabytes) = (0, 0.0);
     let mut precisions: Vec<&str> = Vec::new();
     for live in runs {
@@ -95,20 +98,22 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
         if !precisions.contains(&precision.words()) {
             precisions.push(precision.words());
         }
-        let bytes = weights::bytes(&network, precision);
         parameters += network.parameters();
-        megabytes += bytes.len() as f64 / MEGABYTE;
-        models.push((model(live, first, &network, precision), bytes));
+        megabytes += weights::length(&network, precision) as f64 / MEGABYTE;
+        networks.push((network, precision));
     }
-    if megabytes > limit {
+    if megabytes > limit.min(LARGEST) {
         let (which, takes) =
             if runs.len() > 1 { ("models are", "they take") } else { ("model is", "it takes") };
         return Ok(LiveSection::words(&format!(
-            "The {which} not part of this page: {takes} {megabytes:.1} MB, and the limit is {limit} MB \
-             (evaluation.model_limit, or --model-limit)."
+            "The {which} not part of this page: {takes} {megabytes:.1} MB, and {}.",
+            limit_in_words(limit)
         )));
     }
-    let (tables, bytes): (Vec<Value>, Vec<Vec<u8>>) = models.into_iter().unzip();
+    let models = runs.iter().zip(&networks).map(|(live, (network, precision))| {
+        (model(live, first, network, *precision), weights::bytes(network, *precision))
+    });
+    let (tables, bytes): (Vec<Value>, Vec<Vec<u8>>) = models.unzip();
     let mut data = json!({ "run": first.name, "models": tables });
     match features {
         Some(features) => {
@@ -156,6 +161,14 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
     }
     let _ = writeln!(html, "<script>{SCRIPT}</script>");
     Ok(LiveSection { html, moves: true })
+}
+
+fn limit_in_words(limit: f64) -> String {
+    if limit < LARGEST {
+        format!("the limit is {limit} MB (evaluation.model_limit, or --model-limit)")
+    } else {
+        format!("no page carries more than {LARGEST} MB")
+    }
 }
 
 /// A size for people; the weights of a table's model may be few.
@@ -255,5 +268,15 @@ mod tests {
         assert!(!none.moves);
         let expected = "MB, and the limit is 0 MB (evaluation.model_limit, or --model-limit).</p>";
         assert!(none.html.trim_end().ends_with(expected), "{}", none.html);
+        let network = PlainNetwork::new(run.network(), &run.config().model.likelihood).unwrap();
+        for precision in [Precision::Half, Precision::Byte] {
+            let length = weights::length(&network, precision);
+            assert_eq!(weights::bytes(&network, precision).len(), length);
+        }
+        // Any number is a limit.
+        for limit in [256.0, 1e308, f64::INFINITY] {
+            assert_eq!(section(&[live("</script>")], limit).unwrap().html, whole.html);
+            assert_eq!(limit_in_words(limit), "no page carries more than 256 MB");
+        }
     }
 }

@@ -38,6 +38,18 @@ impl Precision {
     }
 }
 
+/// How many bytes [`bytes`] gives.
+pub(super) fn length(network: &PlainNetwork, precision: Precision) -> usize {
+    let of_rows = |rows: &[Vec<f32>]| {
+        let weights = rows.iter().map(Vec::len).sum::<usize>();
+        match precision {
+            Precision::Half => 2 * weights,
+            Precision::Byte => 4 * rows.len() + weights,
+        }
+    };
+    network.layers().map(|layer| 4 * layer.bias.len() + of_rows(&layer.rows)).sum()
+}
+
 /// For each layer, its biases in single precision; then, of bytes, the scale of each output; then for each output its weights.
 /// Little-endian throughout.
 pub(super) fn bytes(network: &PlainNetwork, precision: Precision) -> Vec<u8> {

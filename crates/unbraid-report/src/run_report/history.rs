@@ -30,10 +30,17 @@ enum RowError {
         rows: usize,
         losses: usize,
     },
+    /// Of the whole log: more losses than charts can be drawn of.
+    ManyLosses {
+        losses: usize,
+    },
 }
 
 /// Bytes of memory for each of a log: a row of nothing but its step, eleven bytes, becomes a map with room for eleven keys.
 const EXPANSION: u64 = 64;
+
+/// Each loss is a chart, or with its unit a curve of one: far more than any model has units.
+const MOST_LOSSES: usize = 10_000;
 
 /// A log of so many numbers is a small one, whatever its rows are.
 const FEW: usize = 1 << 20;
@@ -54,6 +61,9 @@ impl History {
             RowError::NoStep => Error::LogStep { path: path.to_owned(), line },
             RowError::OtherLosses { rows, losses } => {
                 Error::LogLosses { path: path.to_owned(), rows, losses }
+            }
+            RowError::ManyLosses { losses } => {
+                Error::ManyLosses { path: path.to_owned(), losses, most: MOST_LOSSES }
             }
         })
     }
@@ -79,6 +89,9 @@ impl History {
         let numbers = losses.saturating_mul(rows.len());
         if numbers > FEW && numbers / 16 > logged {
             return Err((rows.len(), RowError::OtherLosses { rows: rows.len(), losses }));
+        }
+        if losses > MOST_LOSSES {
+            return Err((rows.len(), RowError::ManyLosses { losses }));
         }
         let number =
             |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
@@ -212,6 +225,23 @@ mod tests {
             })
             .collect();
         assert_eq!(History::parse(&log).unwrap().held_out[0].1.len(), 10_000);
+    }
+
+    /// Fourteen bytes of a row are a chart of three thousand.
+    #[test]
+    fn more_losses_than_can_be_drawn_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("metrics.jsonl");
+        let row = |losses: usize| {
+            let losses: String = (0..losses).map(|loss| format!(",\"train/{loss}\":1")).collect();
+            format!("{{\"step\":1{losses}}}\n")
+        };
+        std::fs::write(&path, row(10_001)).unwrap();
+        assert_eq!(
+            History::read(&path).unwrap_err().to_string(),
+            format!("{}: found 10001 different losses, expected at most 10000", path.display())
+        );
+        assert_eq!(History::parse(&row(10_000)).unwrap().columns.len(), 10_000);
     }
 
     #[test]

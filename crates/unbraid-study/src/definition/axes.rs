@@ -157,6 +157,7 @@ mod tests {
         for (text, expected) in [
             ("a.b = 4", "a.b: found 4, expected a list of values, such as [4]"),
             ("a.b = []", "a.b: found an empty list, expected values"),
+            ("\"a\\nb\" = []", "a\\nb: found an empty list, expected values"),
         ] {
             assert_eq!(Axis::of_grid(&table(text)).unwrap_err().to_string(), expected);
         }

@@ -1,5 +1,7 @@
 //! What can be wrong with a `study.toml`.
 
+use unbraid::data::one_line;
+
 /// What is wrong with a `study.toml`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,7 +22,7 @@ pub enum DefinitionError {
     #[error(transparent)]
     Config(#[from] unbraid::Error),
     /// Something is wrong in a part of it.
-    #[error("{place}")]
+    #[error("{}", one_line(place))]
     Within {
         /// The part, such as ``method `beta` ``, or a point of the grid, such as `objective.beta = 4`.
         place: String,
@@ -69,7 +71,7 @@ pub enum DefinitionError {
     #[error("found an empty name, expected a word")]
     EmptyName,
     /// Two methods have the same name, and not on purpose.
-    #[error("found two methods called `{label}`, expected a `name` for each")]
+    #[error("found two methods called `{}`, expected a `name` for each", one_line(label))]
     RepeatedLabel {
         /// The name.
         label: String,
@@ -81,7 +83,10 @@ pub enum DefinitionError {
     #[error("found a list of `seed`, expected seeds in `seeds` only")]
     SeedIsVaried,
     /// A value of a grid is no list.
-    #[error("{key}: found {found}, expected a list of values, such as [{found}]")]
+    #[error(
+        "{}: found {shown}, expected a list of values, such as [{shown}]",
+        one_line(key), shown = one_line(found)
+    )]
     NotAList {
         /// Its key.
         key: String,
@@ -89,7 +94,7 @@ pub enum DefinitionError {
         found: String,
     },
     /// A list of values is empty.
-    #[error("{key}: found an empty list, expected values")]
+    #[error("{}: found an empty list, expected values", one_line(key))]
     EmptyList {
         /// Its key.
         key: String,
@@ -98,7 +103,11 @@ pub enum DefinitionError {
     #[error("found nothing, expected lists of equal length")]
     EmptyZip,
     /// Lists of a group have different lengths.
-    #[error("found {first_len} values of {first} and {other_len} of {other}, expected lists of equal length")]
+    #[error(
+        "found {first_len} values of {} and {other_len} of {}, expected lists of equal length",
+        one_line(first),
+        one_line(other)
+    )]
     UnequalLists {
         /// The key of the first list.
         first: String,
@@ -110,19 +119,23 @@ pub enum DefinitionError {
         other_len: usize,
     },
     /// A key has two lists.
-    #[error("found two lists of {key}, expected one")]
+    #[error("found two lists of {}, expected one", one_line(key))]
     RepeatedKey {
         /// The key.
         key: String,
     },
     /// A key is both set by a method and varied.
-    #[error("found {key} both in the method's `set` and in a list, expected one of them")]
+    #[error("found {} both in the method's `set` and in a list, expected one of them", one_line(key))]
     SetAndVaried {
         /// The key.
         key: String,
     },
     /// Two runs would train the same model.
-    #[error("runs {first} and {second} train the same model: {first_settings}, and {second_settings}")]
+    #[error(
+        "runs {first} and {second} train the same model: {}, and {}",
+        one_line(first_settings),
+        one_line(second_settings)
+    )]
     SameModel {
         /// The number of the first.
         first: usize,

@@ -4,6 +4,7 @@ use super::Config;
 use super::suggestion::{place_of, with_suggestion};
 use crate::error::Result;
 use toml::{Table, Value};
+use unbraid_data::one_line;
 
 /// Why these merged layers are not a configuration, with the full key.
 ///
@@ -20,7 +21,7 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
     let is = |kind: &str| error.message().starts_with(kind);
     if is("unknown field") {
         return match sub_table_with(table, word).filter(|_| !table.contains_key(word)) {
-            Some(key) => format!("{place}.{key}: {message}"),
+            Some(key) => format!("{place}.{}: {message}", one_line(&key)),
             None => format!("{place}: {message}{}", method_hint(table, &place)),
         };
     }
@@ -33,8 +34,8 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
     };
     let Some(key) = key else { return format!("{place}: {message}") };
     let found = table.get(&key).filter(|_| message.starts_with("expected "));
-    let found = found.map(|value| format!("found {value}, ")).unwrap_or_default();
-    format!("{place}.{key}: {found}{message}")
+    let found = found.map(|value| format!("found {}, ", one_line(&value.to_string()))).unwrap_or_default();
+    format!("{place}.{}: {found}{message}", one_line(&key))
 }
 
 /// The tables in which to look for a key that was given without its table: `beta` for `objective.beta`.
@@ -76,12 +77,15 @@ fn deeper_key(merged: &Table, error: &toml::de::Error) -> Option<(String, String
         entry.options.iter().any(|(option, _)| *option == word).then_some("data")
     };
     let table = TABLES.into_iter().find(|table| fits(table)).or_else(of_data)?;
-    Some((word.to_owned(), format!("{table}.{word}")))
+    let word = one_line(word);
+    Some((word.to_string(), format!("{table}.{word}")))
 }
 
 fn method_hint(table: &Table, place: &str) -> String {
     match table.get("name").and_then(Value::as_str).filter(|_| place == "objective") {
-        Some(name) => format!("\nhint: the method is `{name}`; objective.name=... chooses another"),
+        Some(name) => {
+            format!("\nhint: the method is `{}`; objective.name=... chooses another", one_line(name))
+        }
         None => String::new(),
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
+use unbraid_data::one_line;
 use unbraid_metrics::Registry;
 use unbraid_metrics::registry::{self, DEFAULT};
 
@@ -204,7 +205,7 @@ fn unknown_key(key: &str, registry: &Registry) -> Error {
         || format!("expected {}, or the name of a metric", KEYS.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
-    Error::ConfigShape { message: format!("evaluation: unknown key `{key}`\nhint: {hint}") }
+    Error::ConfigShape { message: format!("evaluation: unknown key `{}`\nhint: {hint}", one_line(key)) }
 }
 
 /// A TOML value as JSON. What JSON lacks, such as infinity, becomes a string, which no option takes for a number.

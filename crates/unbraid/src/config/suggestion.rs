@@ -1,5 +1,6 @@
 //! Messages about configurations: suggestions for misspelt words, and the key that an error concerns.
 
+use unbraid_data::one_line;
 pub use unbraid_metrics::nearest;
 
 /// Describes what is wrong with a table, with its key and a did-you-mean.
@@ -21,9 +22,11 @@ pub(super) fn place_of(error: &toml::de::Error) -> Option<String> {
 /// serde writes ``unknown field `found`, expected one of `a`, `b` `` and provides the candidates in no other form.
 pub(super) fn with_suggestion(message: &str) -> String {
     let kind = ["unknown field", "unknown variant"].into_iter().find(|kind| message.starts_with(kind));
+    // serde quotes the word as it is.
+    let message = if kind.is_some() { one_line(message) } else { message.into() };
     let mut quoted = message.split('`').skip(1).step_by(2);
     let (Some(kind), Some(found)) = (kind, quoted.next()) else {
-        return found_and_expected(message)
+        return found_and_expected(&message)
             .unwrap_or_else(|| message.replacen("missing field", "missing key", 1));
     };
     let what = if kind == "unknown field" { "unknown key" } else { "unknown value" };
@@ -77,6 +80,10 @@ mod tests {
             "unknown key `beta`\nhint: there are no options here"
         );
         assert_eq!(with_suggestion("missing field `beta`"), "missing key `beta`");
+        assert_eq!(
+            with_suggestion("unknown field `x\ny`, expected `beta`"),
+            "unknown key `x\\ny`\nhint: expected one of beta"
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::run::Signal;
 use std::io;
 use std::path::PathBuf;
 use unbraid_data::memory::Bytes;
-use unbraid_data::{DataError, ImageShape};
+use unbraid_data::{DataError, ImageShape, one_line};
 use unbraid_metrics::MetricsError;
 use wording::{hint, kept_checkpoints, names_of, units_of};
 
@@ -62,7 +62,7 @@ pub enum Error {
         found: String,
     },
     /// No preset has this name.
-    #[error("unknown preset `{name}`{}", hint(suggestion.as_deref()))]
+    #[error("unknown preset `{}`{}", one_line(name), hint(suggestion.as_deref()))]
     UnknownPreset {
         /// What was asked for.
         name: String,
@@ -76,7 +76,7 @@ pub enum Error {
         message: String,
     },
     /// A value of a configuration is out of range.
-    #[error("configuration: {key}: found {found}, expected {expected}")]
+    #[error("configuration: {}: found {}, expected {expected}", one_line(key), one_line(found))]
     ConfigValue {
         /// The key, such as `objective.beta`.
         key: String,
@@ -86,7 +86,7 @@ pub enum Error {
         expected: String,
     },
     /// An argument of a function is out of range.
-    #[error("{argument}: found {found}, expected {expected}")]
+    #[error("{argument}: found {}, expected {expected}", one_line(found))]
     Argument {
         /// Its name.
         argument: &'static str,
@@ -164,7 +164,7 @@ pub enum Error {
         reason: String,
     },
     /// Saved tensors do not match those of this model.
-    #[error("weights of another model: {tensor}: found {found}, expected {expected}")]
+    #[error("weights of another model: {}: found {found}, expected {expected}", one_line(tensor))]
     TensorMismatch {
         /// The tensor.
         tensor: String,
@@ -228,7 +228,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A run was to be resumed with a different configuration.
-    #[error("{}: the configuration of the run differs from the given one: {}", path.display(), differences.join("; "))]
+    #[error("{}: the configuration of the run differs from the given one: {}", path.display(), one_line(&differences.join("; ")))]
     ConfigDiffers {
         /// The run.
         path: PathBuf,

@@ -17,13 +17,14 @@
 
 use super::mapping::Mapping;
 use super::recipe::Recipe;
+use crate::config::explain;
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 use toml::Table;
 use unbraid_data::files::{LONGEST_TEXT, read_text};
-use unbraid_data::{DataSpec, ImageShape};
+use unbraid_data::{DataSpec, ImageShape, one_line};
 
 /// Keys that no configuration has.
 #[derive(Debug, Default, Deserialize)]
@@ -57,7 +58,11 @@ impl MappingFile {
     /// # Errors
     /// If it cannot be read, is not TOML, or its own keys are wrong; those of the configuration are checked later.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let text = read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read it"))?;
+        Self::of_text(path, &read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read it"))?)
+    }
+
+    /// As [`MappingFile::read`], of the file's text; its path is for messages and relative paths.
+    pub(super) fn of_text(path: &Path, text: &str) -> Result<Self> {
         let syntax = |error: toml::de::Error| Error::ConfigSyntax {
             origin: path.display().to_string(),
             message: error.to_string().trim_end().to_owned(),
@@ -67,7 +72,11 @@ impl MappingFile {
         for key in ["tensors", "ignore", "root", "images"] {
             own.extend(config.remove(key).map(|value| (key.to_owned(), value)));
         }
-        let Own { tensors, ignore, root, images } = own.try_into().map_err(syntax)?;
+        let shape = |error: toml::de::Error| Error::ConfigSyntax {
+            origin: path.display().to_string(),
+            message: explain(&error),
+        };
+        let Own { tensors, ignore, root, images } = own.try_into().map_err(shape)?;
         let data = config.remove("data").map(|data| data_of(data, path)).transpose()?;
         let mut config = serde_json::to_value(config).unwrap_or_else(|_| json!({}));
         put_default(&mut config, "objective", json!({ "name": "vae" }));
@@ -102,7 +111,7 @@ fn data_of(data: toml::Value, file: &Path) -> Result<DataSpec> {
     let spec = match data {
         toml::Value::String(text) => DataSpec::parse_in(&text, directory)?,
         other => other.try_into().map_err(|error: toml::de::Error| Error::ConfigShape {
-            message: format!("data: {}", error.message()),
+            message: format!("data: {}", one_line(error.message())),
         })?,
     };
     Ok(match &spec.path {

@@ -3,6 +3,8 @@
 
 mod disentangling_vae;
 mod element;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod joint_vae;
 mod mapping;
 mod mapping_file;
@@ -102,21 +104,26 @@ impl Import {
                 (file, recipe)
             }
         };
-        let config = self.config(&recipe)?;
-        let data = open_data(&config.data, progress)?;
-        let shape = image_shape(&recipe, data.as_deref(), &config, &weights)?;
-        let state = read_state(&config, shape, data.as_deref(), &recipe, &file)?;
+        let Model { config, data, image_shape, state } = self.read(&file, &recipe, progress)?;
         let provenance = Provenance {
             program: recipe.program.to_owned(),
             file: weights.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             sha256: file.sha256().to_owned(),
         };
         let (directory, _) = RunDirectory::acquire(out.as_ref(), start)?;
-        let imported =
-            ImportedWeights { config: &config, data: data.as_deref(), image_shape: shape, state: &state };
+        let imported = ImportedWeights { config: &config, data: data.as_deref(), image_shape, state: &state };
         imported.write(&directory, provenance)?;
         drop(directory);
         Run::open(out)
+    }
+
+    /// Everything that is written, checked.
+    fn read(&self, file: &StateFile, recipe: &Recipe, progress: &dyn Progress) -> Result<Model> {
+        let config = self.config(recipe)?;
+        let data = open_data(&config.data, progress)?;
+        let image_shape = image_shape(recipe, data.as_deref(), &config, file.path())?;
+        let state = read_state(&config, image_shape, data.as_deref(), recipe, file)?;
+        Ok(Model { config, data, image_shape, state })
     }
 
     /// The weights, and the settings that belong to them.
@@ -166,6 +173,14 @@ impl Import {
         }
         layers.resolve()
     }
+}
+
+/// A model that was read.
+struct Model {
+    config: Config,
+    data: Option<Box<dyn DataSet>>,
+    image_shape: ImageShape,
+    state: Vec<StateTensor>,
 }
 
 /// How a model with such settings becomes a run.

@@ -19,8 +19,12 @@ impl Specs {
     /// # Errors
     /// If it cannot be read, or is not an object.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let text = read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read it"))?;
-        let keys = serde_json::from_str(&text).map_err(|source| Error::Malformed {
+        Self::of_text(path, &read_text(path, LONGEST_TEXT).map_err(Error::io(path, "read it"))?)
+    }
+
+    /// As [`Specs::read`], of the file's text; its path is for messages.
+    pub(super) fn of_text(path: &Path, text: &str) -> Result<Self> {
+        let keys = serde_json::from_str(text).map_err(|source| Error::Malformed {
             path: path.to_owned(),
             expected: "a JSON object with the settings of a published model",
             source: Box::new(source),

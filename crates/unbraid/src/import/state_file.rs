@@ -42,6 +42,11 @@ impl StateFile {
     pub(super) fn open(path: &Path, root: Option<&str>) -> Result<Self> {
         // The bytes, and the values that they become.
         let bytes = read_limited(path, memory::limit() / 2).map_err(Error::io(path, "read it"))?;
+        Self::of_bytes(path, bytes, root)
+    }
+
+    /// As [`StateFile::open`], of the file's bytes; its path is for messages.
+    pub(super) fn of_bytes(path: &Path, bytes: Vec<u8>, root: Option<&str>) -> Result<Self> {
         let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (content, tensors) = Self::read(bytes, root).map_err(|refusal| refusal.of(path))?;
         Ok(Self { path: path.to_owned(), sha256, tensors, content })

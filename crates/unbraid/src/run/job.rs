@@ -15,7 +15,7 @@ use super::status::{State, Status};
 use super::trained::{OpenOptions, Run};
 use crate::config::Config;
 use crate::device::Device;
-use crate::error::{AfterTraining, BoxedError, Error, Result};
+use crate::error::{AfterTraining, BoxedError, Error, Result, error_chain};
 use crate::evaluate::{self, Earlier, Settings};
 use crate::model::NamedParameter;
 use crate::observer::{Observer, TrainingStart};
@@ -177,7 +177,10 @@ impl Job<'_> {
             (Ok(_), reported) => reported,
             (Err(first), Ok(_)) => Err(first),
             (Err(first), Err(second)) => {
-                self.observer.also_failed(&second);
+                // A run that cannot be opened fails twice for the same reason.
+                if error_chain(&first) != error_chain(&second) {
+                    self.observer.also_failed(&second);
+                }
                 Err(first)
             }
         }

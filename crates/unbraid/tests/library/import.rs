@@ -130,6 +130,9 @@ fn wrong_mappings_are_refused() {
         "images: found nothing, expected height, width and channels in the mapping, or the path of the data"
     );
     assert!(refusal("latents", "latent").contains("unknown key `latent`"));
+    // A line break in a key adds no line of its own.
+    let message = refusal("height = 4", "\"hei\\nght\" = 4");
+    assert!(message.contains("images: unknown key `hei\\nght`\nhint: "), "{message}");
     assert_eq!(
         refusal("root = \"model_states.net\"", ""),
         "FILE: found a dictionary of `model_states`, `iter`, expected a dictionary of tensors: \

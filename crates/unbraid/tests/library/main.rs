@@ -6,6 +6,7 @@ mod adversaries;
 mod composed_objectives;
 mod configuration_reference;
 mod extensions;
+mod fuzz_seeds;
 mod gaussians;
 mod golden;
 mod import;

@@ -1,9 +1,12 @@
 //! The functions that a pickle may have called, and what they return.
 
 use super::machine::Machine;
-use super::value::{Global, Id, Storage, TensorView, Value};
+use super::value::{Global, Id, MOST_AXES, Storage, TensorView, Value};
 use super::{damaged, unknown};
 use crate::import::refusal::{Refusal, quoted};
+
+/// What a storage or a tensor counts beside its name, so that there are at most 260,000: a few bytes of a pickle make one.
+const PRICE: usize = 16;
 
 /// More arguments than any of the known functions takes.
 const MOST_ARGUMENTS: usize = 8;
@@ -31,8 +34,10 @@ impl Machine<'_> {
         }
     }
 
+    /// The sizes of axes.
     fn sizes(&self, id: Id) -> Option<Vec<usize>> {
-        self.items(id)?.iter().map(|item| self.size(*item)).collect()
+        let items = self.items(id).filter(|items| items.len() <= MOST_AXES)?;
+        items.iter().map(|item| self.size(*item)).collect()
     }
 
     pub(super) fn call(&mut self, function: Id, arguments: Id) -> Result<(), Refusal> {
@@ -41,9 +46,20 @@ impl Machine<'_> {
         };
         let Value::Tuple(arguments) = &self.values[arguments] else { return Err(damaged()) };
         let arguments: Vec<Id> = arguments.iter().take(MOST_ARGUMENTS).copied().collect();
-        if let [items, ..] = arguments[..] {
-            let copied = self.items(items).map_or(0, <[Id]>::len);
-            self.copies = self.copies.checked_sub(copied).ok_or_else(damaged)?;
+        if let [first, ..] = arguments[..] {
+            self.pay(match &self.values[first] {
+                Value::Tuple(items) | Value::List(items) => items.len(),
+                Value::Storage(storage) => PRICE + storage.key.len(),
+                Value::Tensor(tensor) => PRICE + tensor.storage.key.len(),
+                Value::None
+                | Value::Boolean(_)
+                | Value::Integer(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Bytes
+                | Value::Dict(_)
+                | Value::Global(_) => 0,
+            })?;
         }
         let value = match (function, arguments.as_slice()) {
             (Global::OrderedDict, []) => Value::Dict(Vec::new()),
@@ -91,14 +107,16 @@ impl Machine<'_> {
                 Ok((<&[Id; 5]>::try_from(first).map_err(|_| damaged())?, rest.first()))
             })?;
         let Value::Global(Global::Storage(element)) = self.values[class] else { return Err(damaged()) };
-        let Value::Text(key) = &self.values[key] else { return Err(damaged()) };
         let length = self.size(length).ok_or_else(damaged)?;
         let offset = match view.map(|view| (&self.values[*view], self.items(*view))) {
             None | Some((Value::None, _)) => 0,
             Some((_, Some([_, offset, _]))) => self.size(*offset).ok_or_else(damaged)?,
             Some(_) => return Err(damaged()),
         };
-        let storage = Storage { key: key.clone(), element, length, offset };
+        let Value::Text(key) = &self.values[key] else { return Err(damaged()) };
+        let key = key.clone();
+        self.pay(PRICE + key.len())?;
+        let storage = Storage { key, element, length, offset };
         self.push(Value::Storage(Box::new(storage)));
         Ok(())
     }

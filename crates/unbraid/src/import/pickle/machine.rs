@@ -6,8 +6,12 @@ use super::{damaged, unknown};
 use crate::import::refusal::Refusal;
 use std::collections::HashMap;
 
-/// The most items of lists that calls may copy: each of a state dict's is copied at most once.
-const MOST_COPIES: usize = 1 << 20;
+/// The most values, remembered ones twice: a byte of a pickle may make one of forty. A tensor of a state dict takes about
+/// twenty.
+const MOST_VALUES: usize = 1 << 21;
+
+/// The most that calls may copy and make, in items of lists and bytes of names: those of a state dict are copied at most twice.
+const MOST_COPIES: usize = 1 << 22;
 
 /// The state of the stack machine.
 pub(super) struct Machine<'a> {
@@ -17,8 +21,8 @@ pub(super) struct Machine<'a> {
     /// The heights of the stack at which marks were set.
     marks: Vec<usize>,
     memo: HashMap<u64, Id>,
-    /// How many more items may be copied: a list of many may be named again and again.
-    pub(super) copies: usize,
+    /// How much more may be copied: a list of many, or a long name, may be named again and again.
+    copies: usize,
 }
 
 impl<'a> Machine<'a> {
@@ -41,6 +45,12 @@ impl<'a> Machine<'a> {
     /// Runs the program to its end; the result is what it describes.
     pub(super) fn run(&mut self) -> Result<Id, Refusal> {
         loop {
+            if self.values.len() + self.memo.len() > MOST_VALUES {
+                return Err(Refusal::new(
+                    format!("a pickle of more than {MOST_VALUES} values"),
+                    "that of a state dict, with about twenty for each tensor",
+                ));
+            }
             let operation = self.code.byte()?;
             match operation {
                 // The protocol, and how the rest is cut into frames.
@@ -227,6 +237,12 @@ impl<'a> Machine<'a> {
                 }
             }
         }
+    }
+
+    /// Counts what is about to be copied.
+    pub(super) fn pay(&mut self, price: usize) -> Result<(), Refusal> {
+        self.copies = self.copies.checked_sub(price).ok_or_else(damaged)?;
+        Ok(())
     }
 
     pub(super) fn push(&mut self, value: Value) {

@@ -166,3 +166,28 @@ fn copies_are_limited() {
         "found a pickle of more than 8 MiB, expected that of a state dict, with some hundred bytes for each tensor"
     );
 }
+
+/// A storage with a name of a kilobyte, and a tensor of it, a million times; a tensor with a hundred axes; and a value for each
+/// byte, remembered or not.
+#[test]
+fn little_that_becomes_much_is_refused() {
+    let damaged = "found a damaged pickle, expected a file that torch.save wrote";
+    let mut storage = b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x00\x04\x00\x00".to_vec();
+    storage.extend([b'0'; 1024]);
+    storage.extend_from_slice(b"X\x03\x00\x00\x00cpuK\x08tq\x00");
+    let storages = [&storage[..], &b"h\x00Q0".repeat(1_000_000), b"."].concat();
+    assert_eq!(read(&storages).unwrap_err(), damaged);
+    let function = b"ctorch._utils\n_rebuild_tensor_v2\nq\x01";
+    let tensors =
+        [&storage[..], b"0(h\x00QK\x00))tq\x02", function, &b"h\x01h\x02R0".repeat(1_000_000), b"."].concat();
+    assert_eq!(read(&tensors).unwrap_err(), damaged);
+    let one = [&storage[..], b"0", function, b"(h\x00QK\x00K\x02\x85K\x01\x85tR."].concat();
+    let one = read(&one).unwrap();
+    assert!(matches!(one.value(one.root()), Value::Tensor(tensor) if tensor.shape == [2]));
+    let axes = [b"(".to_vec(), b"K\x01".repeat(100), b"t".to_vec()].concat();
+    let wide = [&storage[..], b"0", function, b"(h\x00QK\x00", &axes, &axes, b"tR."].concat();
+    assert_eq!(read(&wide).unwrap_err(), damaged);
+    let many = "found a pickle of more than 2097152 values, expected that of a state dict, with about twenty for each tensor";
+    assert_eq!(read(&[vec![b'N'; 3_000_000], vec![b'.']].concat()).unwrap_err(), many);
+    assert_eq!(read(&[vec![b'N'], vec![0x94; 3_000_000], vec![b'.']].concat()).unwrap_err(), many);
+}

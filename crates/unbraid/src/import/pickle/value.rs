@@ -5,7 +5,7 @@ use crate::import::element::Element;
 use crate::import::refusal::Refusal;
 
 /// More axes than any tensor here has.
-const MOST_AXES: usize = 16;
+pub(super) const MOST_AXES: usize = 16;
 
 /// The number of a value in its pickle.
 pub(in crate::import) type Id = usize;
