@@ -5,6 +5,7 @@ mod datasets;
 mod errors;
 mod factors;
 mod images;
+mod models;
 mod numbers;
 mod progress;
 mod run;
@@ -27,6 +28,8 @@ mod _native {
     use super::command::main;
     #[pymodule_export]
     use super::datasets::{PyDataset, list_datasets, load};
+    #[pymodule_export]
+    use super::models::import_model;
     #[pymodule_export]
     use super::run::PyRun;
     #[pymodule_export]

@@ -5,6 +5,7 @@ mod inference;
 
 use crate::errors::{Raise, wrong_type, wrong_value};
 use crate::images::ImageArray;
+use crate::models;
 use crate::numbers::{self, check_images};
 use crate::scores;
 use crate::values::{from_json, to_json, type_name};
@@ -371,6 +372,22 @@ impl PyRun {
             table.set_item(tensor.name, array)?;
         }
         Ok(table)
+    }
+
+    /// Writes the run for other programs into a directory, created if it does not exist, and returns the files.
+    ///
+    /// `"onnx"`: encoder.onnx and decoder.onnx; `"safetensors"`: model.safetensors and config.json; `"hub"`: everything that a
+    /// model hub shows, with `licence` in the header of the card.
+    #[pyo3(signature = (format, path, *, licence=None, overwrite=false))]
+    fn export(
+        &self,
+        py: Python<'_>,
+        format: &str,
+        path: PathBuf,
+        licence: Option<&str>,
+        overwrite: bool,
+    ) -> PyResult<Vec<PathBuf>> {
+        models::export(py, &self.run(), (format, &path), licence, overwrite)
     }
 
     /// The page of the run, if it has one.

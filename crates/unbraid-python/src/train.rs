@@ -7,7 +7,7 @@ use crate::images::{self, ImageArray, Images};
 use crate::numbers::optional;
 use crate::progress::{self, Reporter};
 use crate::run::PyRun;
-use crate::values::{to_json, to_toml, type_name};
+use crate::values::{self, to_json, to_toml, type_name};
 use crate::work::{self, Stop};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -152,13 +152,7 @@ pub(crate) fn train<'py>(
         let value = to_toml(&key, &to_json(&key, &value)?)?;
         assignments.push(format!("objective.{key}={value}"));
     }
-    for (key, value) in set.into_iter().flatten() {
-        let Ok(key) = key.extract::<String>() else {
-            return Err(wrong_type("set", format!("the key {key}"), "keys of the configuration"));
-        };
-        let value = to_toml(&format!("set[{key:?}]"), &to_json(&format!("set[{key:?}]"), &value)?)?;
-        assignments.push(format!("{key}={value}"));
-    }
+    assignments.extend(values::assignments(set)?);
     let source = Source {
         preset,
         file: config,

@@ -89,6 +89,18 @@ pub(crate) fn to_toml(argument: &str, value: &Value) -> PyResult<String> {
         .map_err(|_| wrong_value(argument, "None", "a value"))
 }
 
+/// The keys of a configuration in a dict as `key=value`.
+pub(crate) fn assignments(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+    let assignment = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let Ok(key) = key.extract::<String>() else {
+            return Err(wrong_type("set", format!("the key {key}"), "keys of the configuration"));
+        };
+        let argument = format!("set[{key:?}]");
+        Ok(format!("{key}={}", to_toml(&argument, &to_json(&argument, &value)?)?))
+    };
+    set.into_iter().flatten().map(assignment).collect()
+}
+
 /// The name of a value's type, as Python writes it.
 pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().fully_qualified_name().map_or_else(|_| "something".to_owned(), |name| name.to_string())

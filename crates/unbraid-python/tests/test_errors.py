@@ -108,6 +108,16 @@ WRONG = {
     "a value that is a word": (
         call("edit", np.zeros((64, 64, 1), dtype=np.uint8), {0: "high"}), TypeError, "units: found the value high, expected numbers",
     ),
+    "an unknown format": (
+        call("export", "tflite", "model"), ValueError, 'format: found "tflite", expected onnx, safetensors or hub',
+    ),
+    "a licence without a card": (
+        call("export", "onnx", "model", licence="mit"), ValueError, "licence: found it without a model card, expected it only",
+    ),
+    "no model": (lambda _: unbraid.import_model("no-such.pt", out="run"), FileNotFoundError, "no-such.pt: cannot read it"),
+    "data of a model that is a number": (
+        lambda _: unbraid.import_model("no-such.pt", out="run", data=3), TypeError, "data: found int, expected the name or path",
+    ),
     "no study": (lambda _: unbraid.study("no-such-study"), FileNotFoundError, "no-such-study"),
     "no threads": (lambda _: unbraid.set_num_threads(0), ValueError, "threads: found 0, expected 1 to 1024"),
     "an image out of range": (lambda _: unbraid.datasets.load(SMALL).images[192], IndexError, "192"),

@@ -54,8 +54,9 @@ pub(crate) fn verbose_version() -> String {
         DeviceKind::ALL.into_iter().filter(|kind| kind.is_built()).map(DeviceKind::name).collect();
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     format!(
-        "unbraid {}\ntarget: {processor} {system}\nfeatures: parquet, {}\nprofile: {}\n\n{}",
+        "unbraid {}\ntarget: {processor} {system}\nfeatures: {}parquet, {}\nprofile: {}\n\n{}",
         env!("CARGO_PKG_VERSION"),
+        if cfg!(feature = "onnx") { "onnx, " } else { "" },
         built.join(", "),
         if cfg!(debug_assertions) { "dev" } else { "release" },
         listed()

@@ -1,6 +1,7 @@
-//! `unbraid evaluate`: scores of a run, or of codes from elsewhere.
+//! `unbraid evaluate`: scores of a run, of codes from elsewhere, or of an encoder from elsewhere.
 
 use super::configuration::{Compute, ComputeArgs};
+use super::encoder::{EncoderArgs, Request};
 use crate::error::{Outcome, usage};
 use crate::format::{TableFormat, pretty_json, print};
 use crate::score_table;
@@ -36,14 +37,30 @@ impl From<RepresentationArg> for Representation {
 
 /// Arguments of `unbraid evaluate`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  unbraid evaluate runs/a --metrics mig,dci
+  unbraid evaluate --codes codes.npz
+  unbraid evaluate --encoder encoder.onnx --data shapes
+
+An encoder takes images as [batch, channels, height, width], or with channels
+last, or as rows, in 32-bit floats from 0 to 1; its code is a row of units. Of
+two outputs such as mean and log_variance, or mu and logvar, the first is the
+code, and scores of posteriors use both. See docs/models.md.")]
 pub(crate) struct EvaluateArgs {
     /// A run directory; scores.json and codes.npz are written into it
-    #[arg(value_name = "RUN", required_unless_present = "codes", conflicts_with = "codes")]
+    #[arg(
+        value_name = "RUN",
+        required_unless_present_any = ["codes", "encoder"],
+        conflicts_with_all = ["codes", "encoder"]
+    )]
     run: Option<PathBuf>,
     /// Codes and factors as .npz: `codes_train`, `factors_train`, `codes_test`, `factors_test`, or `codes` and
     /// `factors`
     #[arg(long, value_name = "FILE.npz")]
     codes: Option<PathBuf>,
+    #[command(flatten)]
+    encoder: EncoderArgs,
     /// Metrics to compute, separated by commas; `default` stands for all that apply (default: those of the run's
     /// configuration, or all that apply)
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -57,11 +74,11 @@ pub(crate) struct EvaluateArgs {
     /// Number of training points (default 10000); there are half as many test points
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     samples: Option<usize>,
-    /// Score the run on images that it was not trained on, `split=test` of its data (evaluation.split = "test")
+    /// Score the run or encoder on images that it was not trained on, `split=test` of its data (evaluation.split = "test")
     #[arg(long, conflicts_with = "codes")]
     test_split: bool,
     /// Discard earlier scores, also those that are not asked for, and compute again
-    #[arg(long, conflicts_with = "codes")]
+    #[arg(long, conflicts_with_all = ["codes", "encoder"])]
     recompute: bool,
     /// Skip the chance levels, which are scores on shuffled factors
     #[arg(long)]
@@ -73,7 +90,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_enum, conflicts_with = "codes")]
     representation: Option<RepresentationArg>,
     /// Use the checkpoint of this step instead of the last one
-    #[arg(long, value_name = "N", conflicts_with = "codes")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["codes", "encoder"])]
     step: Option<u64>,
     #[command(flatten)]
     compute: ComputeArgs,
@@ -106,7 +123,10 @@ pub(crate) fn run(args: &EvaluateArgs) -> Outcome {
     let report = match (&args.run, &args.codes) {
         (Some(path), _) => score_run(&compute, path, args)?,
         (None, Some(path)) => compute.run(|| score_codes(path, args))?,
-        (None, None) => return Err(usage("expected a run directory or --codes FILE.npz")),
+        (None, None) if args.encoder.is_given() => score_encoder(&compute, args)?,
+        (None, None) => {
+            return Err(usage("expected a run directory, --codes FILE.npz or --encoder FILE.onnx"));
+        }
     };
     print(&match args.format {
         TableFormat::Table => score_table::as_text(&report, args.explain),
@@ -125,6 +145,24 @@ fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
         Options { seed: args.seed, sampler: None, chance: config.chance, resamples: config.bootstrap };
     score(&config.registry()?, &config.metrics, &codes, &options, &Terminal::new(args.quiet))
         .map_err(|source| unbraid::Error::Scoring { path: path.to_owned(), source }.into())
+}
+
+fn score_encoder(compute: &Compute, args: &EvaluateArgs) -> Outcome<Report> {
+    let config = asked_for(&EvaluationConfig::default(), args)?;
+    let settings = settings(&config, args)?;
+    args.encoder.score(&Request { compute, config: &config, settings: &settings, quiet: args.quiet })
+}
+
+/// How to evaluate, from the configuration and the command line.
+fn settings(config: &EvaluationConfig, args: &EvaluateArgs) -> Outcome<Settings> {
+    let samples = args.samples.unwrap_or(Settings::default().samples);
+    if !(FEWEST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
+        return Err(usage(format!(
+            "--samples: found {samples}, expected {FEWEST_SAMPLES} to {MOST_SAMPLES}"
+        )));
+    }
+    let representation = args.representation.map_or_else(Representation::default, Into::into);
+    Ok(Settings { seed: args.seed, samples, representation, ..Settings::of(config)? })
 }
 
 /// Keys of `[evaluation]` that evaluating again does not depend on.
@@ -163,16 +201,9 @@ fn asked_for(configured: &EvaluationConfig, args: &EvaluateArgs) -> Outcome<Eval
 }
 
 fn score_run(compute: &Compute, path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
-    let samples = args.samples.unwrap_or(Settings::default().samples);
-    if !(FEWEST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
-        return Err(usage(format!(
-            "--samples: found {samples}, expected {FEWEST_SAMPLES} to {MOST_SAMPLES}"
-        )));
-    }
     let run = compute.open(path, args.step)?;
     let config = asked_for(&run.config().evaluation, args)?;
-    let representation = args.representation.map_or_else(Representation::default, Into::into);
-    let settings = Settings { seed: args.seed, samples, representation, ..Settings::of(&config)? };
+    let settings = settings(&config, args)?;
     let earlier = if args.recompute { Earlier::Replace } else { Earlier::Keep };
 
     // Before any work, and again at the end: what is in the way should be known soon.

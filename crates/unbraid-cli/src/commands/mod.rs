@@ -11,6 +11,7 @@ pub(crate) mod decode;
 pub(crate) mod devices;
 pub(crate) mod edit;
 pub(crate) mod encode;
+mod encoder;
 pub(crate) mod evaluate;
 pub(crate) mod export;
 pub(crate) mod import;

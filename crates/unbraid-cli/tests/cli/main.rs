@@ -17,6 +17,8 @@ mod earlier_version;
 mod edit;
 mod evaluate_categories;
 mod evaluate_command;
+#[cfg(feature = "onnx")]
+mod evaluate_encoder;
 mod evaluate_options;
 mod evaluate_run;
 mod exactness;

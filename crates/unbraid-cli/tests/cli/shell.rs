@@ -55,7 +55,7 @@ fn the_version_says_what_a_report_needs() {
     assert_eq!(bench.expect_output(&["-V"]), version);
     let verbose = bench.expect_output(&["--version", "--verbose"]);
     assert!(verbose.starts_with(version));
-    for word in ["target: ", "features: parquet, cpu", "profile: ", "\ncpu      "] {
+    for word in ["target: ", "features: onnx, parquet, cpu", "profile: ", "\ncpu      "] {
         assert!(verbose.contains(word), "{word}: {verbose}");
     }
     let output = bench.unbraid(&["--verbose"]).output().unwrap();

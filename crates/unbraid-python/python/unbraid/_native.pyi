@@ -61,6 +61,14 @@ class Run:
     ) -> _Decoded: ...
     def name_units(self, names: Mapping[int | str, str]) -> None: ...
     def state_dict(self) -> dict[str, NDArray[Any]]: ...
+    def export(
+        self,
+        format: Literal["onnx", "safetensors", "hub"],
+        path: str | PathLike[str],
+        *,
+        licence: str | None = None,
+        overwrite: bool = False,
+    ) -> list[Path]: ...
     def _page(self) -> str | None: ...
     def _repr_html_(self) -> str: ...
 
@@ -141,6 +149,15 @@ def train(
     device: str = "cpu",
     progress: _Progress | None = None,
     **options: Any,
+) -> Run: ...
+def import_model(
+    path: str | PathLike[str],
+    *,
+    out: str | PathLike[str],
+    data: str | PathLike[str] | Dataset | None = None,
+    mapping: str | PathLike[str] | None = None,
+    set: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> Run: ...
 def load(
     name: str | None = None,

@@ -104,7 +104,7 @@ impl PriorConfig {
     }
 
     /// Refuses impossible values for this number of units.
-    pub(super) fn check(&self, units: usize) -> Result {
+    pub(crate) fn check(&self, units: usize) -> Result {
         if units == 0 && *self != (Self::StandardNormal {}) {
             let expected = "standard-normal, since there are no continuous units";
             return Err(Error::value("model.prior", self.name(), expected));

@@ -1,5 +1,6 @@
 //! Codes of the images that an evaluation needs, each computed once.
 
+use super::code_source::CodeSource;
 use super::sampler::Lookup;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -54,16 +55,22 @@ impl Encoded {
         run: &Run,
         data: &dyn DataSet,
         images: Option<Vec<usize>>,
+        settings: (Representation, u64),
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        Self::by(run, data, images, settings, progress)
+    }
+
+    /// As [`Encoded::new`], by any source of codes.
+    pub(super) fn by(
+        source: &dyn CodeSource,
+        data: &dyn DataSet,
+        images: Option<Vec<usize>>,
         (representation, seed): (Representation, u64),
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let posterior = &run.config().model.posterior;
-        if representation == Representation::Sample && !posterior.is_diagonal() {
-            let expected = format!(
-                "mean, since samples of a posterior that is `{}` are not drawn here",
-                posterior.name()
-            );
-            return Err(Error::argument("representation", "sample", expected));
+        if let (Representation::Sample, Some(reason)) = (representation, source.sample_obstacle()) {
+            return Err(Error::argument("representation", "sample", format!("mean, since {reason}")));
         }
         let noise = Stream::new(seed, "evaluation images");
         let every: Vec<usize>;
@@ -74,7 +81,7 @@ impl Encoded {
                 &every
             }
         };
-        let posteriors = run.encode_data(data, wanted, noise, progress)?;
+        let posteriors = source.encode(data, wanted, noise, progress)?;
         let (mut codes, log_variance, categories) =
             (posteriors.mean, posteriors.log_variance, posteriors.categories);
         if representation == Representation::Sample {

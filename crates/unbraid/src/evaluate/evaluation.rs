@@ -1,5 +1,6 @@
 //! The evaluation of a run: points, codes, scores.
 
+use super::code_source::CodeSource;
 use super::codes_file::{Posteriors, ScoredPoints};
 use super::encoded::{Encoded, Representation};
 use super::points::{Points, sorted};
@@ -105,9 +106,26 @@ pub fn evaluate(
     plan.execute(&names, progress)
 }
 
+/// Scores an encoder of another program, as [`evaluate()`] does a run. Only what needs reconstructions has no score.
+///
+/// # Errors
+/// As [`evaluate()`], and if the graph fails on an image.
+#[cfg(feature = "onnx")]
+pub fn evaluate_encoder(
+    encoder: &crate::import::OnnxEncoder,
+    data: &dyn DataSet,
+    test: Option<&dyn DataSet>,
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<Evaluation> {
+    let plan = Plan::new(encoder, data, test, settings)?;
+    let names = plan.metrics.clone();
+    plan.execute(&names, progress)
+}
+
 /// An evaluation whose images and metrics are settled, before any of them is encoded.
 pub(super) struct Plan<'a> {
-    run: &'a Run,
+    source: &'a dyn CodeSource,
     data: &'a dyn DataSet,
     test: Option<&'a dyn DataSet>,
     settings: &'a Settings,
@@ -119,7 +137,7 @@ pub(super) struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
-        run: &'a Run,
+        source: &'a dyn CodeSource,
         data: &'a dyn DataSet,
         test: Option<&'a dyn DataSet>,
         settings: &'a Settings,
@@ -133,18 +151,18 @@ impl<'a> Plan<'a> {
         let available = Needs {
             factors: has_factors,
             test_points,
-            log_variances: run.units() > 0 && settings.representation == Representation::Mean,
-            clusters: has_factors && !run.categorical_units().is_empty(),
+            log_variances: source.has_log_variances() && settings.representation == Representation::Mean,
+            clusters: has_factors && source.has_clusters(),
             factor_kinds: has_factors,
-            reconstructions: true,
+            reconstructions: source.run().is_some(),
         };
         let chosen = settings.registry.choose_from(&settings.metrics, available);
         let metrics = chosen
-            .map_err(|source| Error::Scoring { path: run.path().to_owned(), source })?
+            .map_err(|error| Error::Scoring { path: source.path().to_owned(), source: error })?
             .into_iter()
             .map(|metric| metric.name.clone())
             .collect();
-        Ok(Self { run, data, test, settings, points, has_factors, metrics })
+        Ok(Self { source, data, test, settings, points, has_factors, metrics })
     }
 
     /// How many training and test points there are; no test points without factors.
@@ -161,17 +179,17 @@ impl<'a> Plan<'a> {
 
     /// Encodes what these metrics need, and computes them.
     pub(super) fn execute(&self, names: &[String], progress: &dyn Progress) -> Result<Evaluation> {
-        let Self { run, data, test, settings, ref points, has_factors, .. } = *self;
+        let Self { source, data, test, settings, ref points, has_factors, .. } = *self;
         let registry = &settings.registry;
         let asks = |wanted: &dyn Fn(&unbraid_metrics::Description) -> bool| {
             names.iter().any(|name| registry.get(name).is_some_and(wanted))
         };
         let interventional = has_factors && asks(&|metric| metric.interventional);
-        let reconstructs = asks(&|metric| metric.needs.reconstructions);
+        let reconstructing = source.run().filter(|_| asks(&|metric| metric.needs.reconstructions));
 
         let started = Instant::now();
         let encode = |data: &dyn DataSet, images: Option<Vec<usize>>| {
-            Encoded::new(run, data, images, (settings.representation, settings.seed), progress)
+            Encoded::by(source, data, images, (settings.representation, settings.seed), progress)
         };
         let all_or = |images: Vec<usize>| (!interventional).then_some(images);
         let (encoded, encoded_test) = match test {
@@ -183,16 +201,18 @@ impl<'a> Plan<'a> {
         };
         let encoding_seconds = started.elapsed().as_secs_f64();
 
-        let wrong =
-            |source: unbraid_metrics::MetricsError| Error::Scoring { path: run.path().to_owned(), source };
+        let wrong = |error: unbraid_metrics::MetricsError| Error::Scoring {
+            path: source.path().to_owned(),
+            source: error,
+        };
         // What is not fitted is computed on images that the run has not seen, if there are any.
         let (judged, judged_codes, judged_images) = match (test, &encoded_test) {
             (Some(test), Some(encoded)) => (test, encoded, &points.test),
             _ => (data, &encoded, &points.train),
         };
         let mut scored = self.points_of(&encoded, encoded_test.as_ref());
-        if reconstructs {
-            let errors = self.reconstruction_errors(judged, judged_images, progress)?;
+        if let Some(run) = reconstructing {
+            let errors = self.reconstruction_errors(run, judged, judged_images, progress)?;
             let posteriors = scored.unseen.as_mut().unwrap_or(&mut scored.train);
             posteriors.reconstruction_errors = Some(errors);
         }
@@ -213,6 +233,7 @@ impl<'a> Plan<'a> {
     /// The error of each of these images, computed once for each.
     fn reconstruction_errors(
         &self,
+        run: &Run,
         data: &dyn DataSet,
         images: &[usize],
         progress: &dyn Progress,
@@ -220,7 +241,7 @@ impl<'a> Plan<'a> {
         let each = sorted(images.to_vec());
         // The noise of the images that are encoded.
         let noise = Stream::new(self.settings.seed, "evaluation images");
-        let errors = self.run.reconstruction_errors(data, &each, noise, progress)?;
+        let errors = run.reconstruction_errors(data, &each, noise, progress)?;
         let place = |image: &usize| each.binary_search(image).expect("every image is among them");
         Ok(images.iter().map(|image| errors[place(image)]).collect())
     }
@@ -266,10 +287,8 @@ impl<'a> Plan<'a> {
             Representation::Mean if log_variances.ncols() > 0 => {}
             Representation::Mean | Representation::Sample => return Posteriors::default(),
         }
-        let prior = self.run.prior();
-        let divergences = (!prior.is_standard_normal()).then(|| {
-            self.run.divergence_of_images(&encoded.codes_of(images), &log_variances, self.settings.seed)
-        });
+        let divergences =
+            self.source.divergences(&encoded.codes_of(images), &log_variances, self.settings.seed);
         Posteriors { log_variances: Some(log_variances), divergences, reconstruction_errors: None }
     }
 }

@@ -1,5 +1,6 @@
 //! Published weights as run directories: models of disentangling-vae and joint-vae, and state dicts of PyTorch and
-//! safetensors with a file that maps names. Nothing in a file is executed (`pickle`).
+//! safetensors with a file that maps names. Nothing in a file is executed (`pickle`). Encoders as ONNX files become no run,
+//! but give codes for an evaluation (`onnx`, with the feature of that name).
 
 mod disentangling_vae;
 mod element;
@@ -8,6 +9,8 @@ pub mod fuzzing;
 mod joint_vae;
 mod mapping;
 mod mapping_file;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod pickle;
 mod recipe;
 mod refusal;
@@ -31,6 +34,8 @@ use std::path::{Path, PathBuf};
 use unbraid_data::progress::Progress;
 use unbraid_data::{DataSet, DataSpec, ImageShape, registry};
 
+#[cfg(feature = "onnx")]
+pub use onnx::{EncoderOptions, OnnxEncoder};
 pub(crate) use weights_file::WeightsFile;
 
 /// What to import.

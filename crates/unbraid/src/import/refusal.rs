@@ -23,9 +23,13 @@ impl Refusal {
 
 /// A text of a stranger for a message: on one line, and not longer than one.
 pub(super) fn quoted(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let mut shown: String = text.escape_debug().take(LONGEST).collect();
-    if text.escape_debug().nth(LONGEST).is_some() {
+    shortened(text, 80)
+}
+
+/// A text of a stranger on one line, cut to so many characters.
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    let mut shown: String = text.escape_debug().take(longest).collect();
+    if text.escape_debug().nth(longest).is_some() {
         shown.push_str("...");
     }
     shown

@@ -137,7 +137,7 @@ impl Inference {
 }
 
 /// Splits a matrix into chunks of rows; gives as many empty chunks if it has no columns.
-fn rows_of<T>(matrix: &mut Array2<T>, rows: usize) -> Vec<&mut [T]> {
+pub(crate) fn rows_of<T>(matrix: &mut Array2<T>, rows: usize) -> Vec<&mut [T]> {
     let (count, columns) = matrix.dim();
     if columns == 0 {
         return (0..count.div_ceil(rows)).map(|_| Default::default()).collect();
@@ -154,7 +154,7 @@ fn copy<const D: usize>(tensor: Tensor<D>, target: &mut [f32]) {
 
 /// Runs all jobs on the thread pool. Each thread takes the next job when it is done with the last, so that there are
 /// never more jobs in memory than threads. After an error no new job starts.
-fn share_out<J, E: Send>(
+pub(crate) fn share_out<J, E: Send>(
     jobs: impl Iterator<Item = J> + Send,
     work: impl Fn(J) -> Result<(), E> + Sync,
 ) -> Result<(), E> {

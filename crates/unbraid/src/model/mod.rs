@@ -25,6 +25,8 @@ pub use batch_norm::{BATCH_NORM_EPSILON, BatchStatistics};
 pub use categorical::{Categorical, gumbel};
 pub use discriminator::{ContrastNetwork, Discriminator, Trained};
 pub use inference::{Inference, Posteriors};
+#[cfg(feature = "onnx")]
+pub(crate) use inference::{rows_of, share_out};
 pub use latents::{Noise, NoiseSource, Posterior, Sample};
 pub use layers::Pass;
 pub use layout::{Layout, Unit, steps};

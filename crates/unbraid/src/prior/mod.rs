@@ -86,6 +86,11 @@ impl Prior {
         self.is_standard_normal
     }
 
+    /// The device of its tensors.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Number of units.
     pub fn units(&self) -> usize {
         self.units

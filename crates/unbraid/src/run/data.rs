@@ -56,11 +56,10 @@ impl Run {
 }
 
 /// The test split of the data whose hash is `sha256`; `None` if that is not the training split.
-pub(super) fn test_part(
-    data: &DataSpec,
-    sha256: &str,
-    progress: &dyn Progress,
-) -> Result<Option<Box<dyn DataSet>>> {
+///
+/// # Errors
+/// If it cannot be opened, or the data set has no such split.
+pub fn test_part(data: &DataSpec, sha256: &str, progress: &dyn Progress) -> Result<Option<Box<dyn DataSet>>> {
     let part = |name: &str| {
         let mut spec = data.clone();
         spec.options.insert("split".to_owned(), OptionValue::Text(name.to_owned()));

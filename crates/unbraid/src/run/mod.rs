@@ -36,7 +36,7 @@ mod tensorboard;
 mod trained;
 
 pub use clock::{now, timestamp};
-pub use data::RunData;
+pub use data::{RunData, test_part};
 pub use directory::{RunDirectory, Start};
 pub(crate) use imported::ImportedWeights;
 pub use meta::{Meta, Provenance, host};
@@ -46,4 +46,5 @@ pub use paths::RunPaths;
 pub use session::{Reporter, Session};
 pub use signal::{NeverStop, Signal, StopSignal};
 pub use status::{State, Status};
+pub(crate) use trained::divergence_of_images;
 pub use trained::{OpenOptions, Run};

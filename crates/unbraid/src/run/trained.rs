@@ -309,7 +309,8 @@ impl Run {
     pub fn divergences(&self, posteriors: &Posteriors, seed: u64) -> Vec<f64> {
         let (images, units) = posteriors.mean.dim();
         let mut divergences = vec![0.0; units];
-        for row in self.divergence_of_images(&posteriors.mean, &posteriors.log_variance, seed).rows() {
+        for row in divergence_of_images(&self.prior, &posteriors.mean, &posteriors.log_variance, seed).rows()
+        {
             divergences.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
         }
         divergences.iter_mut().for_each(|sum| *sum /= images.max(1) as f64);
@@ -325,29 +326,6 @@ impl Run {
             divergences.push((classes as f64).ln() + sum / images.max(1) as f64);
         }
         divergences
-    }
-
-    /// KL(q(z_i|x) || p(z_i)) of each image and continuous unit in nats, from means and log-variances `[images, units]` of
-    /// the posteriors; as [`Run::divergences`], without the mean.
-    pub(crate) fn divergence_of_images(
-        &self,
-        means: &Array2<f32>,
-        log_variances: &Array2<f32>,
-        seed: u64,
-    ) -> Array2<f32> {
-        let (images, units) = means.dim();
-        if images == 0 || units == 0 {
-            return Array2::zeros((images, units));
-        }
-        let device = self.network().device();
-        let tensor = |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
-        let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
-        let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
-        let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
-        let posterior = DiagonalGaussian::new(copied(means), copied(log_variances));
-        let sample = posterior.sample(tensor(noise));
-        let each = floats(self.prior.divergence(&posterior, &sample).units);
-        Array2::from_shape_vec((images, units), each).expect("one value for each image and unit")
     }
 
     /// Latent values drawn from the prior, `[count, width]`; row `i` depends on the seed and `i` only. The classes of a
@@ -465,6 +443,29 @@ fn in_doubles(values: &mut [f32], change: impl FnOnce(&mut [f64])) {
     let mut doubles: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
     change(&mut doubles);
     values.iter_mut().zip(doubles).for_each(|(value, double)| *value = double as f32);
+}
+
+/// KL(q(z_i|x) || p(z_i)) of each image and continuous unit in nats, from means and log-variances `[images, units]` of the
+/// posteriors; as [`Run::divergences`], without the mean.
+pub(crate) fn divergence_of_images(
+    prior: &Prior,
+    means: &Array2<f32>,
+    log_variances: &Array2<f32>,
+    seed: u64,
+) -> Array2<f32> {
+    let (images, units) = means.dim();
+    if images == 0 || units == 0 {
+        return Array2::zeros((images, units));
+    }
+    let device = prior.device();
+    let tensor = |values: Vec<f32>| Tensor::from_data(TensorData::new(values, [images, units]), device);
+    let copied = |array: &Array2<f32>| tensor(array.iter().copied().collect());
+    let mut generator = Stream::new(seed, "samples of posteriors").at(0).generator();
+    let noise = (0..images * units).map(|_| StandardNormal.sample(&mut generator)).collect();
+    let posterior = DiagonalGaussian::new(copied(means), copied(log_variances));
+    let sample = posterior.sample(tensor(noise));
+    let each = floats(prior.divergence(&posterior, &sample).units);
+    Array2::from_shape_vec((images, units), each).expect("one value for each image and unit")
 }
 
 /// The values of a tensor.

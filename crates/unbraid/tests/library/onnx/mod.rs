@@ -1,7 +1,11 @@
-//! Exported ONNX files, read and computed by their specification, against the run that they came from.
+//! Exported ONNX files against the run that they came from, computed by two programs: an evaluator that follows the
+//! specification operator by operator, and tract.
 
+#[cfg(feature = "onnx")]
+mod encoder;
 mod evaluator;
 mod protobuf;
+mod tract;
 
 use evaluator::{Model, Tensor};
 use ndarray::{Array2, Array4};
@@ -52,33 +56,44 @@ fn assert_same(what: &str, run: &Run) {
     let dimensions = (2, shape.height, shape.width, shape.channels);
     let images = Array4::from_shape_vec(dimensions, numbers(2 * shape.values()).collect()).unwrap();
     let posteriors = run.encode(&images).unwrap();
-    let encoder = Model::read(&onnx::encoder(run).unwrap());
+    let bytes = onnx::encoder(run).unwrap();
+    let encoder = Model::read(&bytes);
     let input = if is_table { "values" } else { "images" };
-    let outputs = encoder.run(input, with_channels_first(&images, is_table));
-    if run.units() > 0 {
-        assert_close(&format!("{what}: mean"), &outputs["mean"], posteriors.mean.iter().copied());
-        let logarithms = posteriors.log_variance.iter().copied();
-        assert_close(&format!("{what}: log_variance"), &outputs["log_variance"], logarithms);
-    }
-    for unit in 0..run.categorical_units().len() {
-        let columns = run.layout().probability_columns(unit);
-        let own = posteriors.probabilities.slice_axis(ndarray::Axis(1), columns.into());
-        let found = &outputs[&format!("probabilities_{unit}")];
-        assert_close(&format!("{what}: probabilities_{unit}"), found, own.iter().copied());
+    let given = with_channels_first(&images, is_table);
+    for (program, outputs) in
+        [("tract", tract::run(&bytes, &given)), ("the specification", encoder.run(input, given))]
+    {
+        let what = format!("{what}, by {program}");
+        if run.units() > 0 {
+            assert_close(&format!("{what}: mean"), &outputs["mean"], posteriors.mean.iter().copied());
+            let logarithms = posteriors.log_variance.iter().copied();
+            assert_close(&format!("{what}: log_variance"), &outputs["log_variance"], logarithms);
+        }
+        for unit in 0..run.categorical_units().len() {
+            let columns = run.layout().probability_columns(unit);
+            let own = posteriors.probabilities.slice_axis(ndarray::Axis(1), columns.into());
+            let found = &outputs[&format!("probabilities_{unit}")];
+            assert_close(&format!("{what}: probabilities_{unit}"), found, own.iter().copied());
+        }
     }
     let width = run.layout().width();
     let latents: Vec<f32> = numbers(3 * width).map(|value| 4.0 * value - 2.0).collect();
     let latents = Array2::from_shape_vec((3, width), latents).unwrap();
-    let decoder = Model::read(&onnx::decoder(run).unwrap());
+    let bytes = onnx::decoder(run).unwrap();
+    let decoder = Model::read(&bytes);
     let values = latents.iter().map(|&value| value.into()).collect();
-    let outputs = decoder.run("latents", Tensor { shape: vec![3, width], values });
+    let given = Tensor { shape: vec![3, width], values };
     let expected = with_channels_first(&run.decode(&latents).unwrap(), is_table);
-    assert_eq!(outputs[input].shape, expected.shape, "{what}");
-    assert_close(
-        &format!("{what}: images"),
-        &outputs[input],
-        expected.values.iter().map(|&value| value as f32),
-    );
+    for (program, outputs) in
+        [("tract", tract::run(&bytes, &given)), ("the specification", decoder.run("latents", given))]
+    {
+        assert_eq!(outputs[input].shape, expected.shape, "{what}, by {program}");
+        assert_close(
+            &format!("{what}, by {program}: images"),
+            &outputs[input],
+            expected.values.iter().map(|&value| value as f32),
+        );
+    }
     for model in [encoder, decoder] {
         assert_eq!(model.versions(), (7, 13));
     }
@@ -209,16 +224,20 @@ fn tables_are_taken_in_their_own_units() {
         ))
         .unwrap();
     let posteriors = run.encode(&images).unwrap();
-    let outputs =
-        Model::read(&onnx::encoder(&run).unwrap()).run("values", with_channels_first(&images, true));
-    assert_close("mean", &outputs["mean"], posteriors.mean.iter().copied());
+    let bytes = onnx::encoder(&run).unwrap();
+    let given = with_channels_first(&images, true);
+    for outputs in [tract::run(&bytes, &given), Model::read(&bytes).run("values", given)] {
+        assert_close("mean", &outputs["mean"], posteriors.mean.iter().copied());
+    }
     let latents = Array2::zeros((1, run.units()));
     let rows = run.decode_rows(&latents).unwrap();
-    let values = vec![0.0; run.units()];
-    let model = Model::read(&onnx::decoder(&run).unwrap());
-    let outputs = model.run("latents", Tensor { shape: vec![1, run.units()], values });
-    for (found, expected) in outputs["values"].values.iter().zip(&rows) {
-        assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+    let bytes = onnx::decoder(&run).unwrap();
+    let model = Model::read(&bytes);
+    let given = Tensor { shape: vec![1, run.units()], values: vec![0.0; run.units()] };
+    for outputs in [tract::run(&bytes, &given), model.run("latents", given)] {
+        for (found, expected) in outputs["values"].values.iter().zip(&rows) {
+            assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+        }
     }
     assert_eq!(model.metadata()["unbraid.columns"], r#"["a","b"]"#);
 }

@@ -1,0 +1,140 @@
+//! Layouts, ranges and batches of inputs, on an encoder whose code is the image itself.
+
+use super::*;
+use crate::error::error_chain;
+use tract_onnx::pb::tensor_proto::DataType;
+use tract_onnx::pb::tensor_shape_proto::{Dimension, dimension::Value};
+use tract_onnx::pb::type_proto::{Tensor as TensorType, Value as TypeValue};
+use tract_onnx::pb::{
+    NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorShapeProto, TypeProto, ValueInfoProto,
+};
+use unbraid_data::ImageShape;
+use unbraid_data::progress::Silent;
+
+fn scenes() -> Box<dyn DataSet> {
+    let spec = "scenes(hues=2, scales=2, orientations=2, size=32)";
+    unbraid_data::open(&spec.parse().unwrap(), &Silent).unwrap()
+}
+
+fn value(name: &str, kind: DataType, axes: &[&str]) -> ValueInfoProto {
+    let axis = |axis: &&str| {
+        let value = axis.parse().map_or_else(|_| Value::DimParam((*axis).to_owned()), Value::DimValue);
+        Dimension { value: Some(value), ..Dimension::default() }
+    };
+    let shape = TensorShapeProto { dim: axes.iter().map(axis).collect() };
+    let tensor = TensorType { elem_type: kind.into(), shape: Some(shape) };
+    let kind = TypeProto { value: Some(TypeValue::TensorType(tensor)), ..TypeProto::default() };
+    ValueInfoProto { name: name.to_owned(), r#type: Some(kind), ..ValueInfoProto::default() }
+}
+
+/// Images in, the same values as rows out.
+fn flattening(kind: DataType, axes: &[&str]) -> ModelProto {
+    let node = NodeProto {
+        op_type: "Flatten".to_owned(),
+        input: vec!["x".to_owned()],
+        output: vec!["code".to_owned()],
+        ..NodeProto::default()
+    };
+    let graph = GraphProto {
+        node: vec![node],
+        input: vec![value("x", kind, axes)],
+        output: vec![value("code", kind, &["n", "values"])],
+        ..GraphProto::default()
+    };
+    ModelProto {
+        ir_version: 7,
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: 13 }],
+        graph: Some(graph),
+        ..ModelProto::default()
+    }
+}
+
+fn opened(model: ModelProto, options: &EncoderOptions) -> Result<OnnxEncoder> {
+    OnnxEncoder::of_model(model, Path::new("e.onnx"), scenes().as_ref(), options)
+}
+
+/// The codes of three images, and the images.
+fn encoded(model: ModelProto, options: &EncoderOptions) -> (Vec<Vec<f32>>, Vec<Vec<f32>>) {
+    let (data, indices, noise) = (scenes(), [5, 0, 17], Stream::new(0, "none"));
+    let encoder = opened(model, options).unwrap();
+    let codes = encoder.encode_data(data.as_ref(), &indices, noise, &Silent).unwrap();
+    assert_eq!(codes.log_variance.dim(), (3, 0));
+    let image = |index: usize| {
+        let mut pixels = vec![0.0; data.shape().values()];
+        data.write_image(index, noise.at(0).lane(index as u64), &mut pixels).unwrap();
+        pixels
+    };
+    (codes.mean.rows().into_iter().map(|row| row.to_vec()).collect(), indices.map(image).to_vec())
+}
+
+/// Rows by columns by channels as channels by rows by columns.
+fn with_channels_first(image: &[f32]) -> Vec<f32> {
+    (0..3).flat_map(|channel| image.iter().skip(channel).step_by(3).copied()).collect()
+}
+
+#[test]
+fn the_layout_is_that_of_the_shape() {
+    let plain = EncoderOptions::default();
+    let (codes, images) = encoded(flattening(DataType::Float, &["n", "32", "32", "3"]), &plain);
+    assert_eq!(codes, images);
+    // Any number of images in a batch, two, and one; rows are channels first, too.
+    for axes in [&["n", "3", "32", "32"][..], &["2", "3", "32", "32"], &["1", "3", "h", "w"], &["n", "3072"]]
+    {
+        let (codes, images) = encoded(flattening(DataType::Float, axes), &plain);
+        let expected: Vec<Vec<f32>> = images.iter().map(|image| with_channels_first(image)).collect();
+        assert_eq!(codes, expected, "{axes:?}");
+    }
+}
+
+#[test]
+fn the_range_is_that_of_the_options_or_of_the_file() {
+    let axes = ["n", "32", "32", "3"];
+    let expected = |images: Vec<Vec<f32>>| -> Vec<Vec<f32>> {
+        images.iter().map(|image| image.iter().map(|value| -1.0 + value * 2.0).collect()).collect()
+    };
+    let options = EncoderOptions { range: Some((-1.0, 1.0)), ..EncoderOptions::default() };
+    let (codes, images) = encoded(flattening(DataType::Float, &axes), &options);
+    assert_eq!(codes, expected(images));
+    let mut model = flattening(DataType::Float, &axes);
+    let (key, value) = ("unbraid.data_range".to_owned(), "[-1,1]".to_owned());
+    model.metadata_props.push(StringStringEntryProto { key, value });
+    let (codes, images) = encoded(model.clone(), &EncoderOptions::default());
+    assert_eq!(codes, expected(images));
+    model.metadata_props[0].value = "wide".to_owned();
+    let error = opened(model, &EncoderOptions::default()).unwrap_err();
+    assert_eq!(
+        error_chain(&error),
+        "e.onnx: found `unbraid.data_range` in its metadata: wide, expected two numbers"
+    );
+}
+
+#[test]
+fn other_inputs_are_refused_with_both_shapes() {
+    let refusal = |model| error_chain(&opened(model, &EncoderOptions::default()).unwrap_err());
+    assert_eq!(
+        refusal(flattening(DataType::Float, &["n", "3", "64", "64"])),
+        "e.onnx: found the input `x` of [n, 3, 64, 64], expected images of 32 x 32 x 3 (height x width x channels), those \
+         of scenes: [batch, 3, 32, 32] or [batch, 32, 32, 3] or [batch, 3072]"
+    );
+    assert_eq!(
+        refusal(flattening(DataType::Uint8, &["n", "3", "32", "32"])),
+        "e.onnx: found the input `x` of type uint8, expected 32-bit floats"
+    );
+    let mut model = flattening(DataType::Float, &["n", "3", "32", "32"]);
+    let graph = model.graph.as_mut().unwrap();
+    graph.node[0].op_type = "Relu".to_owned();
+    assert_eq!(
+        refusal(model),
+        "e.onnx: found the output `code` of [32, 3, 32, 32], expected a row of units for each of 32 images: [32, units]"
+    );
+    let mut model = flattening(DataType::Float, &["n", "3", "32", "32"]);
+    let graph = model.graph.as_mut().unwrap();
+    graph.input.push(value("y", DataType::Float, &["n"]));
+    graph.node[0].op_type = "Add".to_owned();
+    graph.node[0].input.push("y".to_owned());
+    assert_eq!(
+        refusal(model),
+        "e.onnx: found an output that depends on the inputs `x`, `y`, expected one input, the images"
+    );
+    assert_eq!(scenes().shape(), ImageShape::new(32, 32, 3));
+}
