@@ -140,7 +140,7 @@ pub struct Description {
     pub compares_factors: Vec<String>,
     /// The keys of numbers that compare units: they are undefined or trivial with a single one.
     pub compares_units: Vec<String>,
-    /// How often factors are shuffled for the chance level: once for metrics that take seconds.
+    /// How often factors are shuffled for the chance level: once for metrics that take seconds, unless a value may be chance.
     pub shuffles: usize,
 }
 
@@ -170,7 +170,7 @@ impl Description {
             factor_values_are_numbers: false,
             compares_factors: Vec::new(),
             compares_units: Vec::new(),
-            shuffles: 5,
+            shuffles: crate::trials::SHUFFLES,
         }
     }
 

@@ -357,7 +357,7 @@ impl Registry {
                 chance: None,
                 bootstrap: None,
             };
-            score.chance = trials.chance(metric.as_ref(), description, &mut tick)?;
+            score.chance = trials.chance(metric.as_ref(), description, &score.values, &mut tick)?;
             score.bootstrap = trials.bootstrap(metric.as_ref(), description, &mut tick)?;
             report.scores.push(score);
         }

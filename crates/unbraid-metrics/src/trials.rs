@@ -3,7 +3,10 @@
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::metric::{Description, Metric, Options};
-use crate::report::{Bootstrap, Chance, ScoreValues};
+use crate::report::{Bootstrap, Chance, NEGLIGIBLE, ScoreValues};
+
+/// How often factors are shuffled where a score is cheap, or may be at chance.
+pub(crate) const SHUFFLES: usize = 5;
 
 /// The codes, and the shuffled copies made so far, which all metrics share. (Resamples are drawn again for each metric: a
 /// thousand of them would not fit into memory.)
@@ -30,19 +33,29 @@ impl<'a> Trials<'a> {
     }
 
     /// The chance levels of a metric's numbers; `None` if they are not requested, the metric does not depend on factors, or
-    /// its sampler of the whole data set cannot be shuffled. Calls `tick` before each shuffle.
+    /// its sampler of the whole data set cannot be shuffled. A metric that takes seconds is shuffled once, and more often only
+    /// where one of its values may be chance. Calls `tick` before each shuffle.
     pub(crate) fn chance(
         &mut self,
         metric: &dyn Metric,
         description: &Description,
+        values: &ScoreValues,
         tick: &mut dyn FnMut(),
     ) -> Result<Option<Chance>> {
         let options = self.options;
         if !options.chance || !description.needs.factors || self.is_undefined(description) {
             return Ok(None);
         }
-        let mut rounds = Vec::new();
-        for round in 0..description.shuffles {
+        let doubtful = self.doubtful_difference();
+        let mut rounds: Vec<Vec<(String, f64)>> = Vec::new();
+        for round in 0..description.shuffles.max(SHUFFLES) {
+            let is_open = |(key, value): &(String, f64)| {
+                let away = Chance::of_shuffles(&rounds).get(key).map(|level| (value - level.mean).abs());
+                away.is_some_and(|away| NEGLIGIBLE < away && away < doubtful)
+            };
+            if round >= description.shuffles && !values.numbers().iter().any(is_open) {
+                break;
+            }
             tick();
             let sampler = match options.sampler.filter(|_| description.interventional) {
                 None => None,
@@ -59,6 +72,16 @@ impl<'a> Trials<'a> {
             rounds.push(marked(metric.run(codes, &options)?, codes, description).into_numbers());
         }
         Ok(Some(Chance::of_shuffles(&rounds)))
+    }
+
+    /// A difference from one shuffle that may be chance. A score that is a mean over n points of numbers between 0 and 1 has
+    /// a standard deviation of at most sqrt(1/4n), a difference of two sqrt(1/2n); three of them are doubtful.
+    fn doubtful_difference(&self) -> f64 {
+        let points = match self.codes.codes_test().nrows() {
+            0 => self.codes.codes_train().nrows(),
+            points => points,
+        };
+        3.0 * (0.5 / points.max(1) as f64).sqrt()
     }
 
     /// The intervals of a metric's numbers; `None` if they are not requested. Metrics that draw from a sampler of the whole

@@ -79,8 +79,9 @@ fn an_untrained_model_of_random_labels_is_at_chance_and_says_so() {
     let accuracy = scores["attribute_accuracy"].as_f64().unwrap();
     assert!((accuracy - f64::midpoint(2.0 / 3.0, 19.0 / 20.0)).abs() < 0.05, "{accuracy}");
     let table = bench.expect_output(&["evaluate", "run", "--quiet"]);
+    // Each is within its interval with a probability of 99 %; three of twenty outside would be one case in a thousand.
     let at_chance = table.lines().filter(|line| line.ends_with(" at chance")).count();
-    assert!(at_chance >= 5, "{table}");
+    assert!(at_chance + 2 >= levels.len(), "{table}");
 
     // No point is tested on a picture that it was fitted to: all codes differ, and so do the pictures.
     let about = &json(&fs::read_to_string(bench.path("run/scores.json")).unwrap())["evaluation"];

@@ -16,6 +16,8 @@ pub struct Level {
     pub mean: f64,
     /// The standard deviation over the shuffles; `None` with a single shuffle.
     pub deviation: Option<f64>,
+    /// The number of shuffles.
+    pub shuffles: usize,
 }
 
 impl Chance {
@@ -54,14 +56,36 @@ impl Level {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self { mean, deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()) }
+        let deviation = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+        Self { mean, deviation, shuffles: values.len() }
     }
 
-    /// Whether a value is indistinguishable from chance: within three standard deviations of the shuffles, or within 0.01 if
-    /// that is more. (A few shuffles allow no finer test.)
+    /// Whether a value cannot be told from chance: of a hundred further shuffles, 99 would be as near to the mean, or it is
+    /// within 0.01 of it. With n shuffles of mean m and standard deviation s, one more lies within m ± t s sqrt(1 + 1/n), t
+    /// being the 99.5 % quantile of Student's distribution with n - 1 degrees of freedom.
     pub fn includes(&self, value: f64) -> bool {
-        (value - self.mean).abs() <= (3.0 * self.deviation.unwrap_or(0.0)).max(0.01)
+        let reach = self.deviation.map_or(0.0, |deviation| {
+            deviation * student_quantile(self.shuffles - 1) * (1.0 + 1.0 / self.shuffles as f64).sqrt()
+        });
+        (value - self.mean).abs() <= reach.max(NEGLIGIBLE)
     }
+}
+
+/// A difference from chance that nobody would call a result.
+pub(crate) const NEGLIGIBLE: f64 = 0.01;
+
+/// The 99.5 % quantile of Student's distribution: from tables for few degrees of freedom, then by the expansion about that
+/// of the normal distribution (Abramowitz and Stegun 26.7.5), which is right to 1e-3.
+fn student_quantile(degrees: usize) -> f64 {
+    const TABLE: [f64; 9] = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250];
+    const NORMAL: f64 = 2.575_829_303_548_901;
+    if let Some(quantile) = degrees.checked_sub(1).and_then(|place| TABLE.get(place)) {
+        return *quantile;
+    }
+    let (z, n) = (NORMAL, degrees as f64);
+    z + (z.powi(3) + z) / (4.0 * n)
+        + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+        + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * n.powi(3))
 }
 
 /// Bootstrap intervals of a score's numbers: the 2.5 % and 97.5 % quantiles over resamples of the points with replacement
@@ -123,9 +147,18 @@ mod tests {
         assert_eq!((chance.shuffles, level.mean), (3, 3.0));
         assert!((level.deviation.unwrap() - 7_f64.sqrt()).abs() < 1e-15);
         assert!(chance.get("b").is_none());
-        assert!(level.includes(3.0 + 2.9 * 7_f64.sqrt()) && !level.includes(3.0 + 3.1 * 7_f64.sqrt()));
+        // Two degrees of freedom: 9.925 sqrt(1 + 1/3) = 11.460.
+        assert!(level.includes(3.0 + 11.45 * 7_f64.sqrt()) && !level.includes(3.0 + 11.47 * 7_f64.sqrt()));
         let single = Chance::of_shuffles(&rounds[..1]).get("a").unwrap();
         assert!(single.deviation.is_none() && single.includes(1.009) && !single.includes(1.011));
+    }
+
+    /// Printed tables have 3.169 for 10 degrees of freedom, 2.845 for 20 and 2.576 for infinitely many.
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (degrees, expected) in [(1, 63.657), (4, 4.604), (10, 3.169), (20, 2.845), (1_000_000, 2.576)] {
+            assert!((student_quantile(degrees) - expected).abs() < 1e-3, "{degrees}");
+        }
     }
 
     /// The numbers 0 to 40: 2.5 % and 97.5 % of the way are 1 and 39.

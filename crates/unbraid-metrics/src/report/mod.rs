@@ -4,6 +4,7 @@ pub mod by_name;
 mod chance;
 mod stored;
 
+pub(crate) use chance::NEGLIGIBLE;
 pub use chance::{Bootstrap, Chance, Level};
 
 use ndarray::Array2;

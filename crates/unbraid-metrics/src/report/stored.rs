@@ -84,9 +84,11 @@ impl<T> Entry<T> {
         }
         let (lists, matrices) = self.details.into_details();
         let deviations = self.chance_deviation.into_entries();
+        let shuffles = self.shuffles.unwrap_or(0);
         let level = |(key, mean): (String, f64)| {
-            let deviation = super::lookup(&deviations, &key).copied();
-            (key, Level { mean, deviation })
+            // A spread of fewer than two shuffles is none.
+            let deviation = super::lookup(&deviations, &key).copied().filter(|_| shuffles > 1);
+            (key, Level { mean, deviation, shuffles })
         };
         let levels: Vec<(String, Level)> = self.chance.into_entries().into_iter().map(level).collect();
         let chance = self.shuffles.map(|shuffles| Chance::from_levels(shuffles, levels));

@@ -79,8 +79,8 @@ pub(super) fn scores(scores: Option<&Scores>) -> String {
     }
     html.push_str("</tbody>\n</table></div>\n");
     html.push_str(
-        "<p class=\"faint\">Chance: the same score with the factors of all points shuffled. ≈: the value is no further \
-         from it than three standard deviations of the shuffles, or than 0.01, and says nothing.</p>\n",
+        "<p class=\"faint\">Chance: the same score with the factors of all points shuffled. ≈: the value is where \
+         99 of 100 shuffles would be, or within 0.01 of them, and says nothing.</p>\n",
     );
     html
 }
