@@ -81,7 +81,7 @@ def test_a_run_is_exported_in_every_format(trained, tmp_path):
     assert names(trained.export("onnx", tmp_path / "a")) == ["encoder.onnx", "decoder.onnx"]
     assert names(trained.export("safetensors", str(tmp_path / "a"))) == ["model.safetensors", "config.json"]
     assert "README.md" in names(trained.export("hub", tmp_path / "hub", licence="mit"))
-    assert "license: mit" in (tmp_path / "hub/README.md").read_text()
+    assert 'license: "mit"' in (tmp_path / "hub/README.md").read_text()
     with pytest.raises(FileExistsError, match="encoder.onnx: the file exists"):
         trained.export("onnx", tmp_path / "a")
     trained.export("onnx", tmp_path / "a", overwrite=True)

@@ -44,6 +44,7 @@ mod own_data;
 mod papers;
 mod posteriors;
 mod reference;
+mod release;
 mod report;
 mod shell;
 mod study_kill;
