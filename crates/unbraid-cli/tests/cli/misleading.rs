@@ -108,5 +108,8 @@ fn a_single_factor_has_no_tile_for_what_compares_factors() {
     assert!(!tiles.contains("DCI") && !tiles.contains("FactorVAE"), "{tiles}");
     let why = "<td class=\"number\">n/a</td><td colspan=\"2\">compares factors, and only one varies</td>";
     assert!(page.contains(why));
-    assert!(page.contains("<th scope=\"row\">mood</th><td>unit "), "the best unit has its name");
+    assert!(
+        page.contains("<th scope=\"row\">mood</th><td class=\"word\">unit "),
+        "the best unit has its name"
+    );
 }

@@ -14,6 +14,8 @@ struct Row {
     name: String,
     kind: &'static str,
     values: usize,
+    /// How many images have the least common value, and how many there are.
+    rarest: Option<(usize, usize)>,
     /// The unit that shares most with the factor, and the share of the factor's entropy.
     best: Option<(String, f64)>,
     /// The share that some unit has by chance.
@@ -34,11 +36,11 @@ struct Column {
     cell: fn(&Row) -> String,
 }
 
-const TEXT: &str = "";
+const TEXT: &str = " class=\"word\"";
 const NUMBER: &str = " class=\"number\"";
 
 /// What matters most stands first: on a phone the last columns have to be scrolled to.
-static COLUMNS: [Column; 8] = [
+static COLUMNS: [Column; 9] = [
     Column {
         heading: "Best unit",
         meaning: "Each factor with the unit that shares the most mutual information with it.",
@@ -78,6 +80,15 @@ static COLUMNS: [Column; 8] = [
         cell: |row| cell(row.majority),
     },
     Column { heading: "Values", meaning: "", attributes: NUMBER, cell: |row| thousands(row.values) },
+    Column {
+        heading: "Images of the rarest",
+        meaning: "Images of the rarest: how many of the encoded images have the least common value.",
+        attributes: NUMBER,
+        cell: |row| {
+            let count = |(rarest, all)| format!("{} of {}", thousands(rarest), thousands(all));
+            row.rarest.map_or_else(String::new, count)
+        },
+    },
     Column { heading: "Kind", meaning: "", attributes: TEXT, cell: |row| row.kind.to_owned() },
 ];
 
@@ -111,6 +122,7 @@ pub(super) fn factors(encoded: &EncodedRun<'_>, scores: Option<&Scores>) -> Stri
             name: name.clone(),
             kind: factor.map_or("", |factor| factor.kind.name()),
             values: factor.map_or(0, |factor| factor.size),
+            rarest: space.position(name).and_then(|position| rarest(&encoded.factor(position))),
             best,
             share_by_chance,
             accuracy: scores.get(&key),
@@ -160,6 +172,14 @@ fn table(rows: &[Row]) -> String {
     html
 }
 
+/// How many of the values equal the least common one, and how many there are; `None` if there are none.
+fn rarest(values: &[f64]) -> Option<(usize, usize)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let runs = sorted.chunk_by(|left, right| left.total_cmp(right).is_eq());
+    runs.map(<[f64]>::len).min().map(|fewest| (fewest, values.len()))
+}
+
 /// The largest mutual information of a unit with a factor whose values are shuffled, in nats: what the estimate is where
 /// there is none, from as many points as the scores had.
 fn information_by_chance(encoded: &EncodedRun<'_>, factor: usize, points: usize) -> f64 {
@@ -204,6 +224,7 @@ mod tests {
             name: name.to_owned(),
             kind: "ordered",
             values: 1200,
+            rarest: None,
             best: None,
             share_by_chance: None,
             accuracy: None,
@@ -263,6 +284,7 @@ mod tests {
             accuracy: Some(0.9),
             chance: Some(0.5),
             majority: Some(0.6),
+            rarest: Some((3, 9)),
             ..row("x")
         };
         let html = table(&[full]);
@@ -277,13 +299,23 @@ mod tests {
                 "Chance",
                 "Majority",
                 "Values",
+                "Images of the rarest",
                 "Kind"
             ]
         );
         assert_eq!(
             cells(&html),
-            [["x", "0", "1.000", "0", "0.9000", "0.5000", "0.6000", "1,200", "ordered"]]
+            [["x", "0", "1.000", "0", "0.9000", "0.5000", "0.6000", "1,200", "3 of 9", "ordered"]]
         );
+    }
+
+    /// Three of seven are 2, and two each are 0 and 5.
+    #[test]
+    fn the_least_common_value_is_counted() {
+        assert_eq!(rarest(&[2.0, 0.0, 2.0, 5.0, 0.0, 2.0, 5.0]), Some((2, 7)));
+        assert_eq!(rarest(&[]), None);
+        let html = table(&[Row { rarest: Some((12, 1500)), ..row("hat") }]);
+        assert_eq!(cells(&html), [["hat", "1,200", "12 of 1,500", "ordered"]]);
     }
 
     #[test]
