@@ -291,5 +291,5 @@ fn attributes_are_named_in_tables_and_pages() {
     bench.succeed(&["report", "run", "--quiet"], &[]);
     let page = fs::read_to_string(bench.path("run/report.html")).unwrap();
     let row = page.lines().find(|line| line.contains("<th scope=\"row\">orientation</th>")).unwrap();
-    assert!(row.ends_with("<td>angle</td></tr>"), "{row}");
+    assert!(row.ends_with("<td class=\"word\">angle</td></tr>"), "{row}");
 }

@@ -194,7 +194,8 @@ fn the_published_beta_tcvae_gives_its_golden_codes_and_scores() {
         ("codes_test", &test.mean),
         ("log_variance_train", &train.log_variance),
     ] {
-        let errors = found.iter().zip(&golden(name)).map(|(found, code)| (f64::from(*found) - code).abs());
+        let expected = golden(name);
+        let errors = found.iter().zip(&expected).map(|(found, code)| (f64::from(*found) - code).abs());
         let worst = errors.fold(0.0, f64::max);
         assert!(worst < 1e-4, "{name}: {worst}");
     }
