@@ -86,6 +86,8 @@ fn student_quantile(degrees: usize) -> f64 {
     z + (z.powi(3) + z) / (4.0 * n)
         + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
         + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * n.powi(3))
+        + (79.0 * z.powi(9) + 776.0 * z.powi(7) + 1482.0 * z.powi(5) - 1920.0 * z.powi(3) - 945.0 * z)
+            / (92_160.0 * n.powi(4))
 }
 
 /// Bootstrap intervals of a score's numbers: the 2.5 % and 97.5 % quantiles over resamples of the points with replacement
