@@ -131,3 +131,32 @@ fn a_run_and_its_data_can_be_moved() {
             .replace(&bench.directory.path().display().to_string(), "DIR"),
     );
 }
+
+/// Paths of a study start in the directory of its study.toml, those of the file that `config` names in its own, wherever the
+/// command is run; and the runs of a study that is moved together with its data find it.
+#[test]
+fn a_study_finds_its_data_from_anywhere() {
+    let bench = Bench::new();
+    let project = bench.path("project");
+    photographs(&project.join("photos"), 12);
+    fs::create_dir(project.join("settings")).unwrap();
+    fs::create_dir(project.join("study")).unwrap();
+    let config = "[data]\npath = \"../photos\"\nsize = 16\n[training]\nbatch_size = 4\nsteps = 2\n\
+                  [evaluation]\nafter_training = false\n[objective]\nname = \"beta-vae\"\n\
+                  [model]\nlatents = { continuous = 2 }\nlikelihood = \"bernoulli\"\n\narchitecture = { name = \"mlp\", encoder = [8], decoder = [8] }\n";
+    fs::write(project.join("settings/base.toml"), config).unwrap();
+    let study = "config = \"../settings/base.toml\"\n[set]\n\"data.attributes\" = \"../table.csv\"\n\
+                 [grid]\n\"objective.beta\" = [1, 2]\n";
+    fs::write(project.join("study/study.toml"), study).unwrap();
+    bench.succeed(&["study", "plan", "project/study"], &[]);
+    bench.succeed(&["study", "run", "project/study"], &["2/2 done"]);
+
+    fs::rename(&project, bench.path("moved")).unwrap();
+    let runs: Vec<_> =
+        fs::read_dir(bench.path("moved/study/runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let data = Run::open(run).unwrap().open_data(&Silent).unwrap();
+        assert_eq!((data.data.len(), data.data.factors().unwrap().factors()[0].name.as_str()), (12, "red"));
+    }
+}

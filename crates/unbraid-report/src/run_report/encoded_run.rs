@@ -182,12 +182,24 @@ impl<'a> EncodedRun<'a> {
 
     /// The values of a factor, one for each image.
     pub(crate) fn factor(&self, position: usize) -> Vec<f64> {
+        self.factor_of(position, &self.indices)
+    }
+
+    /// As [`EncodedRun::factor`], with each image once: those of a small data set are drawn several times.
+    pub(crate) fn factor_of_distinct_images(&self, position: usize) -> Vec<f64> {
+        let mut indices = self.indices.clone();
+        indices.sort_unstable();
+        indices.dedup();
+        self.factor_of(position, &indices)
+    }
+
+    fn factor_of(&self, position: usize, indices: &[usize]) -> Vec<f64> {
         let mut row = vec![0; self.data.factors().map_or(0, FactorSpace::len)];
         let value = |&index: &usize| {
             self.data.factors_of(index, &mut row);
             f64::from(row[position])
         };
-        self.indices.iter().map(value).collect()
+        indices.iter().map(value).collect()
     }
 
     /// The prior's density of two continuous units at some points.

@@ -82,7 +82,7 @@ static COLUMNS: [Column; 9] = [
     Column { heading: "Values", meaning: "", attributes: NUMBER, cell: |row| thousands(row.values) },
     Column {
         heading: "Images of the rarest",
-        meaning: "Images of the rarest: how many of the encoded images have the least common value.",
+        meaning: "Images of the rarest: how many of the images that were encoded for this page have the least common value.",
         attributes: NUMBER,
         cell: |row| {
             let count = |(rarest, all)| format!("{} of {}", thousands(rarest), thousands(all));
@@ -122,7 +122,9 @@ pub(super) fn factors(encoded: &EncodedRun<'_>, scores: Option<&Scores>) -> Stri
             name: name.clone(),
             kind: factor.map_or("", |factor| factor.kind.name()),
             values: factor.map_or(0, |factor| factor.size),
-            rarest: space.position(name).and_then(|position| rarest(&encoded.factor(position))),
+            rarest: space
+                .position(name)
+                .and_then(|position| rarest(&encoded.factor_of_distinct_images(position))),
             best,
             share_by_chance,
             accuracy: scores.get(&key),
