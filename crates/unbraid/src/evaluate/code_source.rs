@@ -3,8 +3,7 @@
 use crate::error::Result;
 use crate::model::Posteriors;
 use crate::prior::Prior;
-use crate::run::{Run, divergence_of_images};
-use ndarray::Array2;
+use crate::run::Run;
 use std::path::Path;
 use unbraid_data::DataSet;
 use unbraid_data::progress::Progress;
@@ -34,9 +33,8 @@ pub(crate) trait CodeSource: Sync {
         progress: &dyn Progress,
     ) -> Result<Posteriors>;
 
-    /// The divergences of posteriors from the prior, from their moments; `None` if it is standard normal.
-    fn divergences(&self, means: &Array2<f32>, log_variances: &Array2<f32>, seed: u64)
-    -> Option<Array2<f32>>;
+    /// The prior of its continuous units.
+    fn prior(&self) -> &Prior;
 
     /// The run, if it is one: only a run can reconstruct images.
     fn run(&self) -> Option<&Run>;
@@ -71,13 +69,8 @@ impl CodeSource for Run {
         self.encode_data(data, indices, noise, progress)
     }
 
-    fn divergences(
-        &self,
-        means: &Array2<f32>,
-        log_variances: &Array2<f32>,
-        seed: u64,
-    ) -> Option<Array2<f32>> {
-        of_prior(self.prior(), means, log_variances, seed)
+    fn prior(&self) -> &Prior {
+        Self::prior(self)
     }
 
     fn run(&self) -> Option<&Run> {
@@ -113,25 +106,11 @@ impl CodeSource for crate::import::OnnxEncoder {
         self.encode_data(data, indices, noise, progress)
     }
 
-    fn divergences(
-        &self,
-        means: &Array2<f32>,
-        log_variances: &Array2<f32>,
-        seed: u64,
-    ) -> Option<Array2<f32>> {
-        of_prior(self.prior(), means, log_variances, seed)
+    fn prior(&self) -> &Prior {
+        Self::prior(self)
     }
 
     fn run(&self) -> Option<&Run> {
         None
     }
-}
-
-fn of_prior(
-    prior: &Prior,
-    means: &Array2<f32>,
-    log_variances: &Array2<f32>,
-    seed: u64,
-) -> Option<Array2<f32>> {
-    (!prior.is_standard_normal()).then(|| divergence_of_images(prior, means, log_variances, seed))
 }

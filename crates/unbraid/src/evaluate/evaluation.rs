@@ -7,7 +7,7 @@ use super::points::{Points, sorted};
 use super::sampler::{DataSampler, varying_factors};
 use crate::config::EvaluationConfig;
 use crate::error::{Error, Result};
-use crate::run::Run;
+use crate::run::{Run, divergence_of_images};
 use ndarray::Array2;
 use std::time::Instant;
 use unbraid_data::progress::Progress;
@@ -287,8 +287,10 @@ impl<'a> Plan<'a> {
             Representation::Mean if log_variances.ncols() > 0 => {}
             Representation::Mean | Representation::Sample => return Posteriors::default(),
         }
-        let divergences =
-            self.source.divergences(&encoded.codes_of(images), &log_variances, self.settings.seed);
+        let prior = self.source.prior();
+        let divergences = (!prior.is_standard_normal()).then(|| {
+            divergence_of_images(prior, &encoded.codes_of(images), &log_variances, self.settings.seed)
+        });
         Posteriors { log_variances: Some(log_variances), divergences, reconstruction_errors: None }
     }
 }

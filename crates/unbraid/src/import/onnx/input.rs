@@ -59,6 +59,7 @@ impl Input {
             return Err(Refusal::new(format!("the input `{name}` of type {kind}"), "32-bit floats"));
         }
         check_columns(data, conventions)?;
+        check_layout(conventions)?;
         let orders = orders(data, conventions.layout.as_deref());
         let declared: Option<Vec<&Option<Dimension>>> =
             tensor.shape.as_ref().map(|shape| shape.dim.iter().map(|axis| &axis.value).collect());
@@ -134,6 +135,17 @@ fn orders(data: &dyn DataSet, layout: Option<&str>) -> Vec<Order> {
     }
     orders.push(first(vec![data.shape().values()]));
     orders
+}
+
+/// `NC` is that of tables.
+fn check_layout(conventions: &Conventions) -> Result<(), Refusal> {
+    match conventions.layout.as_deref() {
+        None | Some("NCHW" | "NHWC" | "NC") => Ok(()),
+        Some(other) => Err(Refusal::new(
+            format!("`unbraid.layout` in its metadata: {}", quoted(other)),
+            "`NCHW`, `NHWC` or, for tables, `NC`",
+        )),
+    }
 }
 
 fn check_columns(data: &dyn DataSet, conventions: &Conventions) -> Result<(), Refusal> {

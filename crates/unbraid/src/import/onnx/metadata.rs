@@ -51,7 +51,7 @@ impl Metadata {
         let units: Option<Vec<serde_json::Value>> = value(&ours, "categorical_units", "a list of units")?;
         Ok(Self {
             conventions: Conventions {
-                layout: value(&ours, "layout", "`NCHW` or `NHWC`")?,
+                layout: value(&ours, "layout", "a word")?,
                 range: value(&ours, "data_range", "two numbers")?,
                 columns: value(&ours, "columns", "a list of names")?,
             },

@@ -101,6 +101,16 @@ fn the_range_is_that_of_the_options_or_of_the_file() {
     let (codes, images) = encoded(model.clone(), &EncoderOptions::default());
     assert_eq!(codes, expected(images));
     model.metadata_props[0].value = "wide".to_owned();
+    let layout = |name: &str| StringStringEntryProto {
+        key: "unbraid.layout".to_owned(),
+        value: format!("\"{name}\""),
+    };
+    let mut other = flattening(DataType::Float, &axes);
+    other.metadata_props.push(layout("CHWN"));
+    assert_eq!(
+        error_chain(&opened(other, &EncoderOptions::default()).unwrap_err()),
+        "e.onnx: found `unbraid.layout` in its metadata: CHWN, expected `NCHW`, `NHWC` or, for tables, `NC`"
+    );
     let error = opened(model, &EncoderOptions::default()).unwrap_err();
     assert_eq!(
         error_chain(&error),
