@@ -38,7 +38,7 @@ fn reduced_grids() {
         ),
         (
             "scenes(shape=cone)",
-            "option `shape` of data set `scenes`: found cone, expected one of all, cube, cylinder, sphere, capsule",
+            "option `shape` of data set `scenes`: found \"cone\", expected one of all, cube, cylinder, sphere, capsule",
         ),
         (
             "scenes(shapes=2, shape=sphere)",

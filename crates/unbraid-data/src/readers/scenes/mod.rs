@@ -28,7 +28,7 @@ use room::Pixel;
 use solid::Solid;
 
 /// Scales of the objects, from the smallest to the largest.
-const SCALES: (f64, f64) = (0.7, 1.3);
+const SCALES: (f64, f64) = (0.66, 1.36);
 /// Degrees by which the camera is turned.
 const ORIENTATIONS: (f64, f64) = (-36.0, 36.0);
 /// Heights and widths of the images that can be had.

@@ -31,7 +31,7 @@ impl Path {
             // Pink, cream, light green.
             Part::Walls => ([0.94, 0.50, 0.89], [0.66, 0.98, 0.68], [0.0; 3]),
             // Copper, purple, blue.
-            Part::Object => ([0.585, 0.315, 0.06], [0.255, 0.01, 0.84], [0.0; 3]),
+            Part::Object => ([0.575, 0.305, 0.08], [0.265, 0.015, 0.81], [0.0; 3]),
         };
         Self { first, last, bend }
     }

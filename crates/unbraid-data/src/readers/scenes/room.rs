@@ -84,7 +84,7 @@ mod tests {
     /// Counted with 512 x 512 rays; an outline of 1,000 rays is right to a few rays.
     #[test]
     fn a_sphere_covers_what_its_outline_encloses() {
-        for (scale, degrees) in [(0.7, -36.0), (1.3, 10.0)] {
+        for (scale, degrees) in [(0.66, -36.0), (1.36, 10.0)] {
             let (camera, solid) = (Camera::turned(degrees), Solid::new(2, scale));
             let floor = FloorLight::around(&solid);
             let count = 512;
