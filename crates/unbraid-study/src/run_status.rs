@@ -2,11 +2,11 @@
 
 use crate::directory::StudyDirectory;
 use crate::lease::{LeaseStatus, Leases};
-use crate::manifest::{Entry, Manifest};
+use crate::manifest::{Entry, Manifest, read_config};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use unbraid::config::{Config, Source};
+use unbraid::config::Config;
 use unbraid::data::files::{LONGEST_TEXT, read_text};
 use unbraid::run::{RunPaths, State, Status};
 
@@ -117,15 +117,13 @@ fn is_complete(run: &RunPaths, wanted: &Config) -> bool {
 
 /// Whether the run in a directory was trained, and to be scored, as wanted.
 fn is_of(run: &RunPaths, wanted: &Config) -> bool {
-    let path = run.config();
-    let Ok(text) = read_text(&path, LONGEST_TEXT) else { return false };
     // Almost always; parsing it takes longer.
-    if text == wanted.to_toml() {
+    if read_text(&run.config(), LONGEST_TEXT).is_ok_and(|text| text == wanted.to_toml()) {
         return true;
     }
-    Source::parse(&text, &path.display().to_string()).is_ok_and(|found| {
+    read_config(run).is_some_and(|found| {
         let same_scores = found.evaluation.same_scores(&wanted.evaluation);
-        found.fingerprint() == wanted.fingerprint() && (same_scores || !wanted.evaluation.after_training)
+        run.is_run_of(&found, wanted) && (same_scores || !wanted.evaluation.after_training)
     })
 }
 
@@ -134,6 +132,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
     use std::fs;
+    use unbraid::config::Source;
 
     struct Bench {
         _directory: tempfile::TempDir,
@@ -150,7 +149,8 @@ mod tests {
             let configuration = Source { assignments, ..Source::default() }.resolve().unwrap();
             let hash = configuration.fingerprint();
             let name = "run".to_owned();
-            let entry = Entry { number: 0, name, hash, settings: BTreeMap::new(), configuration };
+            let (settings, paths) = (BTreeMap::new(), BTreeMap::new());
+            let entry = Entry { number: 0, name, hash, settings, configuration, paths };
             fs::create_dir_all(study.run(&entry).root()).unwrap();
             Self { _directory: directory, study, entry }
         }

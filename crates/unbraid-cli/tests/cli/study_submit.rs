@@ -39,6 +39,7 @@ impl Bench {
                 hash: configuration.fingerprint(),
                 settings,
                 configuration,
+                paths: BTreeMap::new(),
             }
         };
         let manifest = Manifest { entries: (0..6).map(entry).collect() };
