@@ -38,6 +38,13 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether this is the run in a directory of the study at `place`, where `found` is its configuration. Either may have been
+    /// moved since it was trained.
+    pub(crate) fn is_run(&self, run: &RunPaths, found: &Config, place: &Path) -> bool {
+        let planned = || self.configuration.moved(&self.paths, place).fingerprint_from(place);
+        run.is_run_of(found, &self.configuration) || hashes(run, found.clone(), place).contains(&planned())
+    }
+
     /// The label of its method.
     pub fn method(&self) -> &str {
         self.settings
@@ -108,6 +115,19 @@ impl Manifest {
             }
             Ok(())
         })?)
+    }
+}
+
+/// The hashes under which a study at `place` may have planned a run: with the paths that its configuration has, and with
+/// those that were recorded relative to the run, in case both were moved.
+pub(crate) fn hashes(run: &RunPaths, mut found: Config, place: &Path) -> Vec<String> {
+    let mut hashes = Vec::new();
+    loop {
+        hashes.extend([found.fingerprint(), run.moved(&found).fingerprint_from(place)]);
+        // A plan names the weights to start from by their path alone.
+        if found.training.init.as_mut().and_then(|init| init.sha256.take()).is_none() {
+            return hashes;
+        }
     }
 }
 

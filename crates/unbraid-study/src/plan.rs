@@ -3,13 +3,13 @@
 use crate::definition::{Definition, entries};
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result, counted};
-use crate::manifest::{Entry, Manifest, read_config};
+use crate::manifest::{Entry, Manifest, hashes, read_config};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use unbraid::data::files::{LONGEST_TEXT, read_text};
-use unbraid::run::{RunPaths, State, Status};
+use unbraid::run::{State, Status};
 
 /// The runs that a study consists of, and how much of each is already there.
 ///
@@ -209,8 +209,12 @@ fn adopt(study: &StudyDirectory, place: &Path, entries: &mut [Entry], directorie
         }
     }
     let others: Vec<&String> = directories.difference(&planned).collect();
+    let of_directory = |name: &String| {
+        let run = study.run_named(name);
+        read_config(&run).map_or_else(Vec::new, |found| hashes(&run, found, place))
+    };
     let hashes: Vec<(&String, Vec<String>)> =
-        others.into_par_iter().map(|name| (name, hashes(&study.run_named(name), place))).collect();
+        others.into_par_iter().map(|name| (name, of_directory(name))).collect();
     for (name, hashes) in hashes {
         names.extend(hashes.into_iter().map(|hash| (hash, name.clone())));
     }
@@ -221,21 +225,6 @@ fn adopt(study: &StudyDirectory, place: &Path, entries: &mut [Entry], directorie
             && taken.insert(name.clone())
         {
             entry.name.clone_from(name);
-        }
-    }
-}
-
-/// The hashes under which a study at `place` may have planned a run: with the paths that its configuration has, and with
-/// those that were recorded relative to the run, in case both were moved.
-fn hashes(run: &RunPaths, place: &Path) -> Vec<String> {
-    let Some(mut found) = read_config(run) else { return Vec::new() };
-    let mut hashes = Vec::new();
-    loop {
-        hashes.extend([found.fingerprint(), run.moved(&found).fingerprint_from(place)]);
-        // A plan names the weights to start from by their path alone.
-        match found.training.init.as_mut().and_then(|init| init.sha256.take()) {
-            Some(_) => {}
-            None => return hashes,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::manifest::{Entry, Manifest, read_config};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use unbraid::config::Config;
+use std::path::Path;
 use unbraid::data::files::{LONGEST_TEXT, read_text};
 use unbraid::run::{RunPaths, State, Status};
 
@@ -65,7 +65,7 @@ impl RunStatus {
         let stage = match recorded.as_ref().map(|status| status.state) {
             None => Stage::Pending,
             Some(State::Failed) => Stage::Failed,
-            Some(State::Done) if is_complete(&run, &entry.configuration) => Stage::Done,
+            Some(State::Done) if is_complete(&run, entry, study.path()) => Stage::Done,
             Some(State::Done | State::Running | State::Queued | State::Interrupted) => Stage::Interrupted,
         };
         Self { stage, recorded, lease: None }
@@ -108,22 +108,23 @@ impl RunStatus {
 
 /// Whether a trained run has everything that its configuration asks for. Scores and report only need to exist; that
 /// they are the requested ones follows from `config.toml`, which is written after them.
-fn is_complete(run: &RunPaths, wanted: &Config) -> bool {
-    let evaluation = &wanted.evaluation;
+fn is_complete(run: &RunPaths, entry: &Entry, place: &Path) -> bool {
+    let evaluation = &entry.configuration.evaluation;
     let has_scores = !evaluation.after_training || run.scores().is_file();
     let has_report = !evaluation.report || run.report().is_file();
-    has_scores && has_report && is_of(run, wanted)
+    has_scores && has_report && is_of(run, entry, place)
 }
 
 /// Whether the run in a directory was trained, and to be scored, as wanted.
-fn is_of(run: &RunPaths, wanted: &Config) -> bool {
+fn is_of(run: &RunPaths, entry: &Entry, place: &Path) -> bool {
+    let wanted = &entry.configuration;
     // Almost always; parsing it takes longer.
     if read_text(&run.config(), LONGEST_TEXT).is_ok_and(|text| text == wanted.to_toml()) {
         return true;
     }
     read_config(run).is_some_and(|found| {
         let same_scores = found.evaluation.same_scores(&wanted.evaluation);
-        run.is_run_of(&found, wanted) && (same_scores || !wanted.evaluation.after_training)
+        (same_scores || !wanted.evaluation.after_training) && entry.is_run(run, &found, place)
     })
 }
 

@@ -395,7 +395,7 @@ fn record_failure(study: &StudyDirectory, entry: &Entry, pid: u32, error: &str) 
     let has_stopped = |state: State| matches!(state, State::Failed | State::Interrupted);
     let said_so = status.as_ref().is_some_and(|status| status.pid == pid && has_stopped(status.state));
     let is_another =
-        read_config(run.paths()).is_some_and(|config| !run.paths().is_run_of(&config, &entry.configuration));
+        read_config(run.paths()).is_some_and(|found| !entry.is_run(run.paths(), &found, study.path()));
     if said_so || is_another {
         return;
     }
