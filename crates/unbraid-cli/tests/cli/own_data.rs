@@ -193,7 +193,7 @@ fn a_study_goes_on_after_it_was_moved_with_its_data() {
     let summary = bench.expect_output(&["study", "run", "deep/project/study"]);
     assert_eq!(summary, "runs            3\ndone            3\n");
 
-    // Moved alone, it has lost its data, but not what it has trained.
+    // Moved alone, it keeps what it has trained.
     fs::rename(bench.path("deep/project/study"), bench.path("alone")).unwrap();
     let status = bench.expect_output(&["study", "status", "alone"]);
     assert!(status.contains("done            3\n"), "{status}");
