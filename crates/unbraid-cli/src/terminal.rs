@@ -296,7 +296,7 @@ fn print_result(text: &str) {
 /// What a data set consists of: images, or the rows of a table, which are images of one row to everything else.
 fn points_of(shape: ImageShape) -> String {
     match shape {
-        ImageShape { height: 1, width, channels: 1 } => format!("rows of {width} numbers"),
+        ImageShape { height: 1, width, channels: 1 } => format!("rows of {width} columns"),
         ImageShape { .. } => format!("images of {shape}"),
     }
 }
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn tables_have_rows_and_folders_have_images() {
-        assert_eq!(points_of(ImageShape::new(1, 64, 1)), "rows of 64 numbers");
+        assert_eq!(points_of(ImageShape::new(1, 64, 1)), "rows of 64 columns");
         assert_eq!(points_of(ImageShape::new(64, 64, 3)), "images of 64 x 64 x 3");
     }
 }

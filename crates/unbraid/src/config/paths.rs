@@ -13,8 +13,8 @@ const DATA: &str = "path";
 /// The key of the weights that training starts from.
 const INIT: &str = "training.init";
 
-/// Paths relative to a directory, by their keys: `path` is that of the data set, `attributes` and `picture` are those of its
-/// options, and `training.init` that of the weights that training starts from.
+/// Paths relative to a directory, by their keys: `path` is that of the data set, options of the data set have their own names,
+/// such as `attributes`, and `training.init` is that of the weights that training starts from.
 pub type RelativePaths = BTreeMap<String, PathBuf>;
 
 impl Config {
