@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use unbraid::config::Source;
 use unbraid::data::{DataSet, DataSpec};
+use unbraid::metrics::interruptible;
 use unbraid::run::Start;
 use unbraid::{Config, Device, Run, Session};
 use unbraid_report::HtmlReport;
@@ -204,7 +205,8 @@ pub(crate) fn train<'py>(
         if report {
             session = session.report(&HtmlReport);
         }
-        session.execute(&reporter)
+        // Scores fit learners for seconds, without anything to save: they are to end within one.
+        interruptible(stop.request_flag(), || session.execute(&reporter))
     })?;
     Ok(PyRun::new(run))
 }
