@@ -135,6 +135,7 @@ fn pickle(path: &Path) {
 }
 
 /// A field of a protocol buffer that has a length: a message, a text or bytes.
+#[cfg(feature = "onnx")]
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     let length = u8::try_from(content.len()).unwrap();
     // Seven bits of the length in each byte.
@@ -144,6 +145,7 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
 
 /// An ONNX encoder of less than 300 bytes whose code is the sum of 2^40 zeros. No number in it is larger than 2^20: it is
 /// multiplied with itself.
+#[cfg(feature = "onnx")]
 fn onnx(path: &Path) {
     let node = |operator: &str, inputs: &[&str], output: &str| {
         let inputs: Vec<u8> = inputs.iter().flat_map(|name| field(1, name.as_bytes())).collect();
@@ -205,6 +207,7 @@ fn bombs_are_refused_in_little_memory() {
     losses(&bench.path("logged/metrics.jsonl"));
     charts(&bench.path("drawn/metrics.jsonl"));
     pickle(&bench.path("model.pt"));
+    #[cfg(feature = "onnx")]
     onnx(&bench.path("encoder.onnx"));
     let long_key = key(&bench.path("key.toml"));
     fs::write(bench.path("mapping.toml"), "").unwrap();
@@ -276,6 +279,7 @@ fn bombs_are_refused_in_little_memory() {
              tensor"
                 .to_owned(),
         ),
+        #[cfg(feature = "onnx")]
         (
             &["evaluate", "--encoder", "encoder.onnx", "--data", "shapes(scales=2, orientations=2, positions=4)"],
             "encoder.onnx: found a graph that cannot be computed (ConstantOfShape of constants would take 8.796e12 bytes, and \
