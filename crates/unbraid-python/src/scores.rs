@@ -13,7 +13,8 @@ use pyo3::types::{PyDict, PyList};
 use unbraid::config::{FEWEST_RESAMPLES, MOST_RESAMPLES};
 use unbraid::evaluate::score;
 use unbraid::metrics::{
-    Codes, Description, Direction, FactorKind, MetricsError, Options, Registry, Report, interruptible, registry,
+    Codes, Description, Direction, FactorKind, MetricsError, Options, Registry, Report, interruptible,
+    registry,
 };
 
 /// What is known of the points to be scored.

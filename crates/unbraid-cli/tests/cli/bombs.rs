@@ -143,8 +143,8 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     [&[number << 3 | 2][..], &length, content].concat()
 }
 
-/// An ONNX encoder of less than 300 bytes whose code is the sum of 2^40 zeros. No number in it is larger than 2^20: it is
-/// multiplied with itself.
+/// An ONNX encoder of less than 300 bytes whose code is the sum of 2^20 x 2^20 zeros. No number in it is larger than 2^10: it
+/// is multiplied with itself.
 #[cfg(feature = "onnx")]
 fn onnx(path: &Path) {
     let node = |operator: &str, inputs: &[&str], output: &str| {
@@ -158,9 +158,9 @@ fn onnx(path: &Path) {
         node("Flatten", &["x"], "row"),
         node("Add", &["row", "sum"], "code"),
     ];
-    // One axis of one value, of type 7, whole numbers of 64 bits.
-    let (axes, number) = ([0x08, 1, 0x10, 7], 1_i64 << 20);
-    let constant = [&axes[..], &field(8, b"a"), &field(9, &number.to_le_bytes())].concat();
+    // One axis of two values, of type 7, whole numbers of 64 bits.
+    let (axes, number) = ([0x08, 2, 0x10, 7], (1_i64 << 10).to_le_bytes());
+    let constant = [&axes[..], &field(8, b"a"), &field(9, &[number, number].concat())].concat();
     // Floats, of which only the name is said.
     let value = |name: &str| [field(1, name.as_bytes()), field(2, &field(1, &[0x08, 1]))].concat();
     let lists = [field(5, &constant), field(11, &value("x")), field(12, &value("code"))];

@@ -153,8 +153,8 @@ fn a_full_disk_is_reported_and_leaves_nothing() {
     let Some(_disk) = Disk::mount(bench.path("study/slurm"), "64k") else { return };
     let filler = bench.path("study/slurm/.filler");
     // The lock itself takes no room.
-    let failure = |room: u64, file: &str, ending: &str| {
-        fs::write(&filler, vec![0; (64 << 10) - usize::try_from(room).unwrap()]).unwrap();
+    let failure = |room: usize, file: &str, ending: &str| {
+        fs::write(&filler, vec![0_u8; (64 << 10) - room]).unwrap();
         let output = bench.submit(&[]);
         fs::remove_file(&filler).unwrap();
         assert_eq!(output.status.code(), Some(1));

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 use tract_hir::infer::{Factoid, InferenceFact, InferenceModel, InferenceOp};
+use tract_hir::internal::bail;
 use tract_hir::prelude::{DatumType, OutletId, TDim, TVec, Tensor, TractResult};
-use tract_hir::tract_core::anyhow::bail;
 use tract_hir::tract_core::optim::CONST_FOLD_MEM_BUDGET;
 
 /// The memory that a result of known inputs may take. tract leaves large inputs alone, so that weights are not among them:
@@ -49,9 +49,13 @@ fn refine(model: &mut InferenceModel, id: usize) -> TractResult<Vec<OutletId>> {
         outlets.into_iter().map(|outlet| model.outlet_fact(outlet).cloned()).collect::<TractResult<_>>()?
     };
     let observed = || observed.iter().collect::<TVec<_>>();
+    if op.name() == "Range" && inputs.iter().all(|input| input.value.is_concrete()) {
+        // tract's own rule goes wrong where the step is negative or zero.
+        check_bytes("Range", range_bytes(&inputs)?)?;
+    }
     let (expected_inputs, expected, _) =
         op.clone().infer_facts(inputs.clone(), outputs.clone(), observed())?;
-    check(op.as_ref(), &expected_inputs, &expected)?;
+    check(&*op, &expected_inputs, &expected)?;
     let (new_inputs, new_outputs, _) = op.infer(inputs, outputs, observed())?;
     let own = (0..new_outputs.len()).map(|slot| OutletId::new(id, slot));
     let outlets: Vec<OutletId> = node.inputs.iter().copied().chain(own).collect();
@@ -70,20 +74,17 @@ fn refine(model: &mut InferenceModel, id: usize) -> TractResult<Vec<OutletId>> {
 
 /// Refuses results that tract would compute now and that are too large, or whose size cannot be told.
 fn check(op: &dyn InferenceOp, inputs: &[InferenceFact], outputs: &[InferenceFact]) -> TractResult<()> {
-    let is_small = |value: &Tensor| (value.len() * value.datum_type().size_of()) as u64 <= CONST_FOLD_MEM_BUDGET;
+    let is_small =
+        |value: &Tensor| (value.len() * value.datum_type().size_of()) as u64 <= CONST_FOLD_MEM_BUDGET;
     let is_known = |input: &InferenceFact| input.value.concretize().is_some_and(|value| is_small(&value));
     if inputs.is_empty() || !inputs.iter().all(is_known) {
         return Ok(());
     }
     let name = op.name();
-    if name == "Range" {
-        // Its rule counts nothing where the step is negative.
-        return check_bytes(&name, range_bytes(inputs)?);
-    }
     for output in outputs {
         match bytes_of(output) {
             Some(bytes) => check_bytes(&name, bytes)?,
-            None if SELECTING.contains(&name.as_ref()) => {}
+            None if SELECTING.contains(&&*name) => {}
             None => bail!("the size of the result of {name} cannot be foreseen"),
         }
     }
@@ -107,13 +108,14 @@ fn bytes_of(fact: &InferenceFact) -> Option<f64> {
 }
 
 /// The memory of the numbers from the first to the second in steps of the third.
-fn range_bytes(inputs: &[InferenceFact]) -> TractResult<f64> {
-    let [start, limit, step] = inputs else { bail!("Range of {} numbers, and not of three", inputs.len()) };
+fn range_bytes(inputs: &[&InferenceFact]) -> TractResult<f64> {
+    let &[start, limit, step] = inputs else { bail!("Range of {} numbers, and not of three", inputs.len()) };
     let number = |input: &InferenceFact| match input.value.concretize() {
         Some(value) => value.cast_to_scalar::<f64>(),
         None => bail!("Range of unknown numbers"),
     };
-    let count = (number(limit)? - number(start)?) / number(step)?;
-    // A step of zero has no end. NaN, as that of zero to zero in such steps, is as bad.
-    Ok(if count.is_nan() { f64::INFINITY } else { count.max(0.0) * 8.0 })
+    let (distance, step) = (number(limit)? - number(start)?, number(step)?);
+    // Without a step there is no end; NaN is as bad.
+    let is_endless = step == 0.0 || (distance / step).is_nan();
+    Ok(if is_endless { f64::INFINITY } else { (distance / step).max(0.0) * 8.0 })
 }

@@ -312,7 +312,8 @@ fn check_memory(model: &TypedModel, path: &Path) -> Result {
     for node in model.nodes() {
         for output in &node.outputs {
             let Some(axes) = output.fact.shape.as_concrete() else {
-                let found = format!("the operator `{}` with a result of no fixed size", quoted(&node.op.name()));
+                let found =
+                    format!("the operator `{}` with a result of no fixed size", quoted(&node.op.name()));
                 return Err(Refusal::new(found, "layers of an encoder").of(path));
             };
             let width = output.fact.datum_type.size_of() as u64;
