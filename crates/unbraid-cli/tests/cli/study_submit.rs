@@ -41,6 +41,7 @@ impl Bench {
                 hash: configuration.fingerprint(),
                 settings,
                 configuration,
+                paths: BTreeMap::new(),
             }
         };
         let manifest = Manifest { entries: (0..6).map(entry).collect() };
