@@ -69,7 +69,7 @@ NETWORKS = {
     "dlib": lambda size, channels: conv(size, channels, small=(2, 3)),
     "dupont-32": lambda size, channels: conv(size, channels, encoder=(32, 64, 64), decoder=(32, 32)),
     "burgess": burgess,
-    "default": lambda size, channels: burgess(size, channels, width=16, hidden=128),
+    "narrow": lambda size, channels: burgess(size, channels, width=16, hidden=128),
 }
 
 

@@ -89,6 +89,7 @@ pub static ENTRIES: &[Entry] = &[
             ("hues", "number of hues of floor, walls and object (1 to 10; default 10)"),
             ("scales", "number of scales of the object (1 to 8; default 8)"),
             ("shapes", "the first so many of cube, cylinder, sphere and capsule (1 to 4; default 4)"),
+            ("shape", "only one of them: cube, cylinder, sphere or capsule (default all)"),
             ("orientations", "number of orientations of the camera (1 to 15; default 15)"),
             ("circular", "whether hues go all around the circle (true or false; default false)"),
             ("size", "height and width: 32, 64 or 128 (default 64)"),

@@ -55,7 +55,7 @@ fn main() -> Result {
 
 /// Trains with the prior, and opens the run again with it.
 pub(crate) fn run(directory: &Path) -> Result<Run> {
-    let config = Source::preset("default")
+    let config = Source::preset("images")
         .set("data={ name = \"shapes\", scales = 2, orientations = 1, positions = 8 }")
         .set("training={ steps = 40, batch_size = 32, log_every = 20, checkpoint_every = 40 }")
         .set("evaluation={ after_training = false, report = false }")

@@ -38,7 +38,7 @@ fn main() -> Result {
 pub(crate) fn run(directory: &Path) -> Result<[f64; 2]> {
     let mut last = [0.0; 2];
     for (place, weight) in [0.0, 20.0].into_iter().enumerate() {
-        let config = Source::preset("default")
+        let config = Source::preset("images")
             .set("data={ name = \"shapes\", scales = 2, orientations = 1, positions = 8 }")
             .set("training={ steps = 60, batch_size = 32, log_every = 20, checkpoint_every = 60 }")
             .set("evaluation={ after_training = false, report = false }")

@@ -1,6 +1,6 @@
 //! `scenes`: its options, through the registry.
 
-use crate::support::{chain, factors, open_spec};
+use crate::support::{chain, factors, image, names_and_sizes, open_spec};
 use unbraid_data::ImageShape;
 
 #[test]
@@ -11,7 +11,7 @@ fn the_full_grid_has_the_size_of_3d_shapes() {
     assert_eq!(factors(data.as_ref(), 15), [0, 0, 0, 0, 1, 0]);
     assert_eq!(factors(data.as_ref(), 479_999), [9, 9, 9, 7, 3, 14]);
     assert!(data.is_full_grid());
-    assert!(data.memory() < 9 << 20, "{} bytes", data.memory());
+    assert!(data.memory() < 10 << 20, "{} bytes", data.memory());
 }
 
 /// A factor with one value is none.
@@ -20,6 +20,12 @@ fn reduced_grids() {
     let data = open_spec("scenes(hues=6, scales=1, orientations=9, size=32)").unwrap();
     assert_eq!((data.len(), data.shape()), (6 * 6 * 6 * 4 * 9, ImageShape::new(32, 32, 3)));
     assert_eq!(data.factors().unwrap().len(), 5);
+    let cylinders = open_spec("scenes(hues=2, shape=cylinder, size=32)").unwrap();
+    assert_eq!(cylinders.len(), 2 * 2 * 2 * 8 * 15);
+    assert_eq!(
+        names_and_sizes(cylinders.as_ref()),
+        [("floor_hue", 2), ("wall_hue", 2), ("object_hue", 2), ("scale", 8), ("orientation", 15)]
+    );
     for (spec, expected) in [
         ("scenes(size=48)", "option `size` of data set `scenes`: found 48, expected 32, 64 or 128"),
         (
@@ -30,7 +36,25 @@ fn reduced_grids() {
             "scenes(shapes=5)",
             "option `shapes` of data set `scenes`: found 5, expected a whole number from 1 to 4",
         ),
+        (
+            "scenes(shape=cone)",
+            "option `shape` of data set `scenes`: found cone, expected one of all, cube, cylinder, sphere, capsule",
+        ),
+        (
+            "scenes(shapes=2, shape=sphere)",
+            "data set `scenes`: found the options `shapes` and `shape` = sphere, expected one of them",
+        ),
     ] {
         assert_eq!(chain(&open_spec(spec).unwrap_err()), expected);
     }
+}
+
+/// One shape alone has the pictures that it has among all four.
+#[test]
+fn a_single_shape_is_the_one_of_its_name() {
+    let all = open_spec("scenes(hues=2, scales=2, orientations=3, size=32)").unwrap();
+    let spheres = open_spec("scenes(hues=2, scales=2, orientations=3, size=32, shape=sphere)").unwrap();
+    let among = all.index_of(&[1, 0, 1, 1, 2, 2]).unwrap();
+    let alone = spheres.index_of(&[1, 0, 1, 1, 2]).unwrap();
+    assert_eq!(image(all.as_ref(), among), image(spheres.as_ref(), alone));
 }

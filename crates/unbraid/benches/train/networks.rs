@@ -31,7 +31,7 @@ const CASES: [Case; 6] = [
     case("dupont-32, 32 x 32 x 1", "dupont-32", 32, 1, "dupont-32"),
     case("burgess, 64 x 64 x 1", "burgess", 64, 1, "burgess"),
     case("dlib, 64 x 64 x 1", "dlib", 64, 1, "dlib"),
-    case("default, 64 x 64 x 1", "{ name = \"burgess\", channels = 16, hidden = 128 }", 64, 1, "default"),
+    case("narrow, 64 x 64 x 1", "{ name = \"burgess\", channels = 16, hidden = 128 }", 64, 1, "narrow"),
 ];
 
 const THREADS: [usize; 2] = [1, 2];

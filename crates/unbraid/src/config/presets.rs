@@ -58,6 +58,7 @@ macro_rules! preset {
 pub static PRESETS: &[Preset] = &[
     preset!("default", "default.toml", UNBRAID, "what `unbraid train` does, in minutes"),
     preset!("ica", "ica.toml", UNBRAID, "a linear baseline (Hyvarinen 1999)"),
+    preset!("images", "images.toml", UNBRAID, "what `unbraid train shapes` does, or with any other name of images"),
     preset!("pca", "pca.toml", UNBRAID, "a linear baseline (Tipping & Bishop 1999)"),
     preset!("photographs", "photographs.toml", UNBRAID, "what `unbraid train photos/` does"),
     preset!("vectors", "vectors.toml", UNBRAID, "what `unbraid train table.csv` does"),

@@ -104,7 +104,7 @@ fn preset_for(data: &DataSpec) -> Result<Layers> {
     } else if entry.is_folder_of_pictures() || entry.name == "npz" {
         "photographs"
     } else {
-        "default"
+        "images"
     };
     Ok(Layers::of_preset(preset)?.with_data(&DataSpec::named(entry.name)))
 }
@@ -219,7 +219,7 @@ mod tests {
             ("steps=30", "unknown key `steps`\nhint: did you mean `training.steps`?"),
             ("learning_rate=1", "unknown key `learning_rate`\nhint: did you mean `optimizer.learning_rate`?"),
             ("continuous=3", "unknown key `continuous`\nhint: did you mean `model.latents.continuous`?"),
-            ("positions=8", "unknown key `positions`\nhint: did you mean `data.positions`?"),
+            ("hues=8", "unknown key `hues`\nhint: did you mean `data.hues`?"),
             ("trainng.steps=1", "unknown key `trainng`\nhint: did you mean `training`?"),
             ("training.step=1", "training: unknown key `step`\nhint: did you mean `steps`?"),
             (
@@ -307,11 +307,11 @@ mod tests {
         std::fs::write(&file, "seed = 3\n[data]\npath = \"photos\"\nsize = 32\n").unwrap();
         let own = Source::file(&file).resolve().unwrap();
         assert_eq!((own.seed, own.data), (3, expected.clone().with("size", 32)));
-        // Another preset or objective is not replaced, and a data set that is made has the default.
+        // Another preset or objective is not replaced, and a data set that is made has the preset of its kind.
         let other = Source { preset: Some("dlib/beta-vae".into()), ..Source::data(DataSpec::at(&photos)) };
         assert_eq!(other.resolve().unwrap().data, DataSpec::at(&photos));
         let made = Source::data("shapes(positions=8)".parse().unwrap()).resolve().unwrap();
-        assert_eq!(made.objective, Source::default().resolve().unwrap().objective);
+        assert_eq!(made.objective, Source::preset("images").resolve().unwrap().objective);
         assert_eq!(made.data.to_string(), "shapes(positions=8)", "without the options of the preset's data");
         let error = Source::data(DataSpec::at("no/such.npz")).resolve().unwrap_err();
         assert_eq!(error.to_string(), "no/such.npz: cannot open");

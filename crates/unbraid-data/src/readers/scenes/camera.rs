@@ -3,11 +3,11 @@
 use super::vector::{Ray, Vector};
 
 /// How far the camera is from what it looks at.
-const DISTANCE: f64 = 3.1;
-/// How high it looks down from, in radians: 24 degrees.
-const ELEVATION: f64 = 24.0 * DEGREE;
+const DISTANCE: f64 = 2.6;
+/// How high it looks down from, in radians: 20 degrees.
+const ELEVATION: f64 = 20.0 * DEGREE;
 /// What it looks at: the middle of an object of medium size.
-const TARGET: Vector = Vector::new(0.0, 0.52, 0.0);
+const TARGET: Vector = Vector::new(0.0, 0.42, 0.0);
 /// Half the angle of view from the lower to the upper edge.
 const HALF_VIEW: f64 = 21.0 * DEGREE;
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
@@ -77,7 +77,7 @@ mod tests {
             assert!((across - 0.5).abs() < 1e-12 && (down - 0.5).abs() < 1e-12);
         }
         // From the right, a point in front of the centre is seen further left.
-        let front = Vector::new(0.3, 0.52, 0.3);
+        let front = Vector::new(0.3, 0.42, 0.3);
         assert!(Camera::turned(20.0).project(front).0 < Camera::turned(-20.0).project(front).0);
     }
 }

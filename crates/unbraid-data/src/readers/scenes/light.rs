@@ -1,14 +1,14 @@
-//! Light: a soft lamp above the viewer's shoulder, and what comes from all sides.
+//! Light: a soft lamp above the viewer, and what comes from all sides.
 
 use super::solid::Solid;
 use super::vector::{Ray, Vector};
 
 /// Where the lamp is, as seen from the object.
-const LAMP: Vector = Vector::new(0.7, 1.9, 1.4);
+const LAMP: Vector = Vector::new(1.0, 1.5, 1.0);
 /// Its radius: the larger, the softer its shadows.
 const LAMP_RADIUS: f64 = 0.45;
 /// The share of light that comes from all sides; the rest is the lamp's.
-const AMBIENT: f64 = 0.58;
+const AMBIENT: f64 = 0.55;
 /// Rays to the lamp, and to all sides, from a point of the floor.
 const RAYS: usize = 48;
 /// The angle between one ray and the next around the axis, which never repeats.
@@ -116,7 +116,7 @@ mod tests {
         let far = light.at(1.9, 1.9);
         assert!(far > 0.93 * free && far <= free, "{far} {free}");
         // Behind the object, as the lamp sees it, and in front of it at the same distance.
-        let (behind, before) = (light.at(-0.07, -0.6), light.at(0.07, 0.6));
+        let (behind, before) = (light.at(-0.43, -0.43), light.at(0.43, 0.43));
         assert!(behind < before - 0.25, "{behind} {before}");
     }
 

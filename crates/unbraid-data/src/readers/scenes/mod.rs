@@ -3,8 +3,9 @@
 //! The grid is that of 3D Shapes (Burgess and Kim 2018): hues of floor, wall and object, scale, shape and orientation, in that
 //! order, the last one fastest. Geometry, light and colours are our own; the pixels do not claim to be the published ones.
 //!
-//! With Lambert's law a pixel is linear in the three colours. So each of the 480 geometries is ray-cast once, to the amounts of
-//! light that floor, wall and object send to each pixel, and an image is their sum in three colours.
+//! With Lambert's law a pixel is linear in the colours. So each of the 480 geometries is ray-cast once, to the amounts of light
+//! that floor, both walls and object send to each pixel, and an image is their sum in these colours. The walls have one hue, and
+//! are lit in two colours.
 
 mod camera;
 mod light;
@@ -21,14 +22,15 @@ use crate::random::Lane;
 use crate::request::Request;
 use camera::Camera;
 use light::FloorLight;
+use palette::{Part, WALL_LIGHT};
 use rayon::prelude::*;
 use room::Pixel;
 use solid::Solid;
 
 /// Scales of the objects, from the smallest to the largest.
-const SCALES: (f64, f64) = (0.75, 1.25);
+const SCALES: (f64, f64) = (0.7, 1.3);
 /// Degrees by which the camera is turned.
-const ORIENTATIONS: (f64, f64) = (-30.0, 30.0);
+const ORIENTATIONS: (f64, f64) = (-36.0, 36.0);
 /// Heights and widths of the images that can be had.
 const SIDES: [usize; 3] = [32, 64, 128];
 
@@ -39,7 +41,9 @@ pub(crate) struct Grid {
     pub(crate) hues: usize,
     /// Scales of the object.
     pub(crate) scales: usize,
-    /// The first so many shapes.
+    /// The first shape, by its class.
+    pub(crate) first_shape: usize,
+    /// So many shapes from the first on.
     pub(crate) shapes: usize,
     /// Orientations of the camera.
     pub(crate) orientations: usize,
@@ -51,7 +55,8 @@ pub(crate) struct Grid {
 
 impl Default for Grid {
     fn default() -> Self {
-        Self { hues: 10, scales: 8, shapes: 4, orientations: 15, circular: false, side: 64 }
+        let (first_shape, shapes) = (0, solid::NAMES.len());
+        Self { hues: 10, scales: 8, first_shape, shapes, orientations: 15, circular: false, side: 64 }
     }
 }
 
@@ -64,11 +69,14 @@ impl Grid {
             hue("wall_hue"),
             hue("object_hue"),
             Factor::new("scale", self.scales),
-            Factor::labelled("shape", solid::NAMES.into_iter().take(self.shapes)),
+            Factor::labelled("shape", solid::NAMES.into_iter().skip(self.first_shape).take(self.shapes)),
             Factor::new("orientation", self.orientations),
         ]
     }
 }
+
+/// Red, green and blue divided by the largest light, and 0.
+type Colour = [f32; 4];
 
 /// The built-in data set.
 #[derive(Debug)]
@@ -80,8 +88,8 @@ pub(crate) struct Scenes {
     varying: FactorSpace,
     /// The pixels of all geometries: scales, shapes, orientations.
     pixels: Vec<Pixel>,
-    /// The colours of the hues, each with a fourth value of 0, and divided by the largest light.
-    colours: Vec<[f32; 4]>,
+    /// The colours of the hues, for each surface.
+    colours: [Vec<Colour>; 4],
 }
 
 /// Place `value` of `count`, evenly spaced from one end to the other; a single one is in the middle.
@@ -96,7 +104,7 @@ impl Scenes {
             .into_par_iter()
             .map(|place| {
                 let scale = spaced(SCALES, place / grid.shapes, grid.scales);
-                let solid = Solid::new((place % grid.shapes) as u32, scale);
+                let solid = Solid::new((grid.first_shape + place % grid.shapes) as u32, scale);
                 (solid, FloorLight::around(&solid))
             })
             .collect();
@@ -108,12 +116,18 @@ impl Scenes {
                 room::render(&Camera::turned(degrees), solid, floor, grid.side)
             })
             .collect();
-        let colours = (0..grid.hues)
-            .map(|place| {
-                let [red, green, blue] = palette::colour(place, grid.hues, grid.circular);
-                [red / 255.0, green / 255.0, blue / 255.0, 0.0]
-            })
-            .collect();
+        let surface = |part: Part, light: [f64; 3]| -> Vec<Colour> {
+            let lit = |place: usize| {
+                let colour = palette::colour(part, place, grid.hues, grid.circular);
+                let [red, green, blue]: [f32; 3] =
+                    std::array::from_fn(|channel| (colour[channel] * light[channel] / 255.0) as f32);
+                [red, green, blue, 0.0]
+            };
+            (0..grid.hues).map(lit).collect()
+        };
+        let white = [1.0; 3];
+        let [left, right] = WALL_LIGHT.map(|light| surface(Part::Walls, light));
+        let colours = [surface(Part::Floor, white), left, right, surface(Part::Object, white)];
         let factors = grid.factors();
         let varying = factors.iter().filter(|factor| factor.size > 1).cloned().collect();
         Self { grid, all: FactorSpace::new(factors), varying: FactorSpace::new(varying), pixels, colours }
@@ -126,12 +140,15 @@ impl Scenes {
         let geometry = (scale * self.grid.shapes + shape) * self.grid.orientations + orientation;
         let count = self.grid.side * self.grid.side;
         let pixels = &self.pixels[geometry * count..][..count];
-        let (floor, wall, object) = (self.colours[floor], self.colours[wall], self.colours[object]);
+        let [floors, left_walls, right_walls, objects] = &self.colours;
+        let (floor, left, right) = (floors[floor], left_walls[wall], right_walls[wall]);
+        let object = objects[object];
         let colour_of = |pixel: &Pixel| -> [f32; 4] {
-            let [of_floor, of_wall, of_object, highlight] = pixel.map(f32::from);
+            let [of_floor, of_left, of_right, of_object, highlight] = pixel.map(f32::from);
             std::array::from_fn(|channel| {
                 of_floor * floor[channel]
-                    + of_wall * wall[channel]
+                    + of_left * left[channel]
+                    + of_right * right[channel]
                     + of_object * object[channel]
                     + highlight * (1.0 / 255.0)
             })
@@ -183,9 +200,10 @@ impl DataSet for Scenes {
     }
 
     fn fingerprint(&self) -> Result<String> {
-        let Grid { hues, scales, shapes, orientations, circular, side } = self.grid;
+        let Grid { hues, scales, first_shape, shapes, orientations, circular, side } = self.grid;
         let recipe = format!(
-            "scenes 1 hues={hues} scales={scales} shapes={shapes} orientations={orientations} circular={circular} size={side}"
+            "scenes 2 hues={hues} scales={scales} shapes={first_shape}+{shapes} orientations={orientations} circular={circular} \
+             size={side}"
         );
         Fingerprint::Recipe(recipe).compute()
     }
@@ -193,10 +211,12 @@ impl DataSet for Scenes {
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let full = Grid::default();
+    let (first_shape, shapes) = open_shapes(request)?;
     let grid = Grid {
         hues: request.integer("hues", 1..=full.hues, full.hues)?,
         scales: request.integer("scales", 1..=full.scales, full.scales)?,
-        shapes: request.integer("shapes", 1..=full.shapes, full.shapes)?,
+        first_shape,
+        shapes,
         orientations: request.integer("orientations", 1..=full.orientations, full.orientations)?,
         circular: request.boolean("circular", full.circular)?,
         side: request.integer("size", 1..=SIDES[2], full.side)?,
@@ -208,6 +228,23 @@ pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
         return Err(DataError::value("data set `scenes`", "a single image", "a factor with several values"));
     }
     Ok(Box::new(Scenes::new(grid)))
+}
+
+/// The first shape, and how many there are from it on.
+fn open_shapes(request: &Request<'_>) -> Result<(usize, usize)> {
+    let all = solid::NAMES.len();
+    let count = request.optional_integer("shapes", 1..=all)?;
+    let mut choices = vec![("all", None)];
+    choices.extend(solid::NAMES.iter().enumerate().map(|(class, name)| (*name, Some(class))));
+    match (request.choice("shape", &choices)?, count) {
+        (None, count) => Ok((0, count.unwrap_or(all))),
+        (Some(class), None) => Ok((class, 1)),
+        (Some(class), Some(_)) => Err(DataError::value(
+            "data set `scenes`",
+            format!("the options `shapes` and `shape` = {}", solid::NAMES[class]),
+            "one of them",
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -226,22 +263,20 @@ mod tests {
         Scenes::new(Grid { hues: 3, scales: 2, shapes: 4, orientations: 3, side: 32, ..Grid::default() })
     }
 
-    /// The floor's colour enters only where the floor is seen, and in proportion: hue 0 is red, (1, 0.35, 0.35), and the last
-    /// one of three is violet.
+    /// The floor's colour enters only where the floor is seen, and in proportion: hue 0 is orange, (1, 0.53, 0.27), and the last
+    /// one is blue, (0.19, 0.70, 0.97).
     #[test]
     fn pixels_are_linear_in_the_colours() {
         let data = small();
-        let violet = palette::colour(2, 3, false);
-        let (red, other) = (image(&data, &[0, 1, 1, 1, 2, 1]), image(&data, &[2, 1, 1, 1, 2, 1]));
+        let (orange, blue) = (image(&data, &[0, 1, 1, 1, 2, 1]), image(&data, &[2, 1, 1, 1, 2, 1]));
         let mut seen = 0;
-        for (red, other) in red.chunks_exact(3).zip(other.chunks_exact(3)) {
-            // Light of the floor by the first channel, in which the two colours differ.
-            let light = (red[0] - other[0]) / (1.0 - violet[0]);
+        for (orange, blue) in orange.chunks_exact(3).zip(blue.chunks_exact(3)) {
+            // Light of the floor by the first channel, in which the two colours differ most.
+            let light = (orange[0] - blue[0]) / (1.0 - 0.19);
             seen += usize::from(light > 0.1);
             assert!((0.0..=1.0).contains(&light));
-            for channel in 1..3 {
-                let expected = light * (0.35 - violet[channel]);
-                assert!((red[channel] - other[channel] - expected).abs() < 1e-5);
+            for (channel, difference) in [(1, 0.53 - 0.70), (2, 0.27 - 0.97)] {
+                assert!((orange[channel] - blue[channel] - light * difference).abs() < 1e-5);
             }
         }
         assert!((200..800).contains(&seen), "{seen} of 1024 pixels show the floor");

@@ -28,7 +28,7 @@ impl Solid {
             0 => Self::Cube(0.42 * scale),
             1 => Self::Cylinder(0.44 * scale, 0.92 * scale),
             2 => Self::Sphere(0.5 * scale),
-            _ => Self::Capsule(0.33 * scale, 1.16 * scale),
+            _ => Self::Capsule(0.36 * scale, 1.04 * scale),
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
             (Solid::Cube(0.42), 0.84_f64.powi(3)),
             (Solid::Cylinder(0.44, 0.92), PI * 0.44 * 0.44 * 0.92),
             (Solid::Sphere(0.5), 4.0 / 3.0 * PI * 0.125),
-            (Solid::Capsule(0.33, 1.16), PI * 0.33 * 0.33 * (1.16 - 0.66 + 4.0 / 3.0 * 0.33)),
+            (Solid::Capsule(0.36, 1.04), PI * 0.36 * 0.36 * (1.04 - 0.72 + 4.0 / 3.0 * 0.36)),
         ] {
             let found = volume(solid);
             assert!((found - expected).abs() < 2e-3 * expected, "{solid:?}: {found}, {expected}");

@@ -21,7 +21,7 @@ fn trained(directory: &Path, settings: &[&str]) -> (Run, PathBuf) {
         "model.latents={ continuous = 3 }",
     ];
     let source =
-        common.iter().chain(settings).fold(Source::preset("default"), |source, setting| source.set(*setting));
+        common.iter().chain(settings).fold(Source::preset("images"), |source, setting| source.set(*setting));
     let session = Session::new(source.resolve().unwrap()).out(directory.join("run"));
     let run = session.evaluation(false).execute(&Silent).unwrap();
     let path = directory.join("encoder.onnx");

@@ -22,7 +22,7 @@ use unbraid::{Run, Session, error_chain};
 fn trained(directory: &Path, settings: &[&str]) -> Run {
     let common = ["training.steps=3", "training.batch_size=8", "model.latents={ continuous = 3 }"];
     let source =
-        common.iter().chain(settings).fold(Source::preset("default"), |source, setting| source.set(*setting));
+        common.iter().chain(settings).fold(Source::preset("images"), |source, setting| source.set(*setting));
     let config = source.resolve().unwrap();
     Session::new(config).out(directory.join("run")).evaluation(false).execute(&Silent).unwrap()
 }
