@@ -28,7 +28,7 @@ const fn library(name: &'static str, longest: u64, seeds: &'static [(&'static st
     Target { name, seeds, longest, needs_library: true }
 }
 
-const TARGETS: [Target; 12] = [
+const TARGETS: [Target; 13] = [
     parser(
         "npz",
         4 << 10,
@@ -58,6 +58,7 @@ const TARGETS: [Target; 12] = [
         ],
     ),
     library("import_settings", 4 << 10, &[("fuzz/seeds/import", ".toml"), ("fuzz/seeds/import", ".json")]),
+    library("import_encoder", 6 << 10, &[("fuzz/seeds/onnx", ".onnx")]),
 ];
 
 /// So much is far beyond what the small files of a target need.

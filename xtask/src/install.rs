@@ -2,6 +2,7 @@
 //! tests that want it say that they skip.
 
 use std::env;
+use std::fs;
 use std::process::{Command, Stdio};
 
 /// Something from Debian's packages.
@@ -30,15 +31,32 @@ const TOOLS: [Tool; 3] = [
 /// Installs what is missing, without questions. What cannot be installed is no failure.
 pub(crate) fn missing_tools() {
     for tool in TOOLS {
-        if tool.programs.iter().all(|program| is_there(program)) || !is_there("apt-get") || !is_root() {
-            continue;
-        }
-        eprintln!("== {}: apt-get install {}", tool.name, tool.packages.join(" "));
-        // The lists of packages may be missing or old.
-        if !(install(tool.packages) || (apt_get(&["update"]) && install(tool.packages))) {
+        if !tool.programs.iter().all(|program| is_there(program)) && !installed(tool.name, tool.packages) {
             eprintln!("== {}: cannot be installed; its tests will skip", tool.name);
         }
     }
+}
+
+/// Where the drivers of Vulkan devices are listed.
+const VULKAN_DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
+
+/// Installs a Vulkan device that computes on the CPU, Mesa's llvmpipe, if there is no Vulkan device.
+pub(crate) fn vulkan_device() {
+    let has_drivers = |folder: &str| fs::read_dir(folder).is_ok_and(|mut drivers| drivers.next().is_some());
+    // macOS has devices without drivers of ours.
+    if cfg!(target_os = "linux") && !VULKAN_DRIVERS.into_iter().any(has_drivers) {
+        installed("vulkan", &["mesa-vulkan-drivers"]);
+    }
+}
+
+/// Whether packages could be installed, which is allowed to root on a Debian only.
+fn installed(name: &str, packages: &[&str]) -> bool {
+    if !is_there("apt-get") || !is_root() {
+        return false;
+    }
+    eprintln!("== {name}: apt-get install {}", packages.join(" "));
+    // The lists of packages may be missing or old.
+    install(packages) || (apt_get(&["update"]) && install(packages))
 }
 
 fn is_there(program: &str) -> bool {

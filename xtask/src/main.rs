@@ -2,6 +2,7 @@
 //! use beyond it is installed where that is allowed.
 
 mod fuzz;
+mod gpu;
 mod install;
 mod python;
 mod sbom;
@@ -15,7 +16,9 @@ use std::time::Instant;
 const USAGE: &str = "usage: cargo xtask <command>
 
   test                 everything that must hold: format, lints, unit, integration, doc and end-to-end tests
+  test --gpu           the command and the library on a GPU, or on Mesa's llvmpipe, against the CPU; not part of `test`
   check                the quick part of it: format and lints
+  check --gpu          lints with the features `cuda` and `wgpu`
   fuzz [SECONDS] [TARGET...] [--sanitizer address]
                        every parser on mutated real files, for so long each (default: 60); needs cargo-fuzz
   sbom [FILE]          the bill of materials for a release (default: target/unbraid.cdx.json)
@@ -32,7 +35,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["test"] => check().and_then(|()| test()),
+        ["test", "--gpu"] => gpu::test(),
         ["check"] => check(),
+        ["check", "--gpu"] => gpu::check(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["sbom"] => sbom::write("target/unbraid.cdx.json"),
         ["sbom", file] => sbom::write(file),

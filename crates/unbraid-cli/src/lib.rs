@@ -44,7 +44,7 @@ struct Cli {
 enum Command {
     /// Train a model; without arguments, an example that takes minutes
     Train(commands::train::TrainArgs),
-    /// Compute disentanglement scores of a run, or of codes from elsewhere
+    /// Score how disentangled a run, an ONNX encoder or codes from elsewhere are
     Evaluate(commands::evaluate::EvaluateArgs),
     /// List the scores, what they mean, and their options
     Metrics(commands::metrics::MetricsArgs),

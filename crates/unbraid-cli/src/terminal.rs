@@ -4,11 +4,12 @@ use crate::error::message;
 use crate::format::{print, without_controls};
 use crate::score_table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use unbraid::data::ImageShape;
 use unbraid::data::progress::Progress;
 use unbraid::metrics::Report;
 use unbraid::run::RunPaths;
@@ -137,7 +138,8 @@ impl Observer for Terminal {
         let TrainingStart { run, objective, data, dataset_len, image_shape, step, steps } = *training;
         let verb = if step == 0 { "training" } else { "resuming" };
         self.log(&format!(
-            "{verb} {objective} on {data} ({dataset_len} images of {image_shape}) in {}",
+            "{verb} {objective} on {data} ({dataset_len} {}) in {}",
+            points_of(image_shape),
             run.display()
         ));
         if let Ok(mut pace) = self.pace.lock() {
@@ -291,18 +293,24 @@ fn print_result(text: &str) {
     }
 }
 
+/// What a data set consists of: images, or the rows of a table, which are images of one row to everything else.
+fn points_of(shape: ImageShape) -> String {
+    match shape {
+        ImageShape { height: 1, width, channels: 1 } => format!("rows of {width} columns"),
+        ImageShape { .. } => format!("images of {shape}"),
+    }
+}
+
 /// The final losses and where everything is.
 fn losses(run: &Path, steps: u64, row: Option<&Row>) -> String {
-    let mut text = format!("{:15} {steps}\n", "steps");
-    if let Some(row) = row {
-        let of_unit = |key: &str| key.contains("/kl_unit/") || key.contains("/kl_categorical/");
-        for (key, value) in row.values.iter().filter(|(key, _)| !of_unit(key)) {
-            let name = key.strip_prefix("train/").unwrap_or(key);
-            let _ = writeln!(text, "{name:15} {value:.3}");
-        }
+    let mut lines = vec![("steps", steps.to_string())];
+    let of_unit = |key: &str| key.contains("/kl_unit/") || key.contains("/kl_categorical/");
+    for (key, value) in row.iter().flat_map(|row| &row.values).filter(|(key, _)| !of_unit(key)) {
+        lines.push((key.strip_prefix("train/").unwrap_or(key), format!("{value:.3}")));
     }
-    let _ = writeln!(text, "{:15} {}", "run", run.display());
-    text
+    lines.push(("run", run.display().to_string()));
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or_default().max(15);
+    lines.iter().map(|(name, value)| format!("{name:width$} {value}\n")).collect()
 }
 
 /// A duration in words.
@@ -338,5 +346,24 @@ mod tests {
         assert_eq!(pace.left(3000, Duration::from_secs(400)), "0 seconds");
         assert_eq!(pace.smooth(100.0), 100.0);
         assert_eq!(pace.smooth(50.0), 99.0);
+    }
+
+    #[test]
+    fn the_final_losses_are_aligned() {
+        let values = [("train/loss", 1.5), ("train/kl_unit/0", 0.5), ("validation/reconstruction", 2.25)];
+        let values = values.map(|(key, value)| (key.to_owned(), value)).to_vec();
+        let row = |values| Row { step: 20, steps: 20, values };
+        let expected = "steps                     20\n\
+                        loss                      1.500\n\
+                        validation/reconstruction 2.250\n\
+                        run                       runs/a\n";
+        assert_eq!(losses(Path::new("runs/a"), 20, Some(&row(values))), expected);
+        assert_eq!(losses(Path::new("a"), 7, None), "steps           7\nrun             a\n");
+    }
+
+    #[test]
+    fn tables_have_rows_and_folders_have_images() {
+        assert_eq!(points_of(ImageShape::new(1, 64, 1)), "rows of 64 columns");
+        assert_eq!(points_of(ImageShape::new(64, 64, 3)), "images of 64 x 64 x 3");
     }
 }

@@ -334,10 +334,19 @@ pub fn recognise(path: &Path) -> Result<&'static Entry> {
     if !is_directory {
         open_regular(path).map_err(DataError::io(path, "open"))?;
     }
-    ENTRIES.iter().find(|entry| (entry.recognise)(path)).ok_or_else(|| {
-        let found = if is_directory { "a directory of unknown type" } else { "a file of unknown type" };
-        DataError::content(path, "path", found, "a known data set; give its name to open it regardless")
-    })
+    if let Some(entry) = ENTRIES.iter().find(|entry| (entry.recognise)(path)) {
+        return Ok(entry);
+    }
+    let (found, expected) = if is_directory {
+        let contents = readers::folder::contents(path)?;
+        (format!("a directory with {contents}"), "images, or the files of a known data set")
+    } else if readers::folder::is_image_file(path) {
+        return Err(DataError::content(path, "path", "an image", "a folder of images, or another data set"));
+    } else {
+        ("a file of unknown type".to_owned(), "a known data set")
+    };
+    let expected = format!("{expected}; give its name to open it regardless");
+    Err(DataError::content(path, "path", found, expected))
 }
 
 fn check_option(entry: &Entry, option: &str) -> Result<()> {

@@ -6,6 +6,7 @@
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
+use crate::interruption;
 use crate::neighbours;
 use crate::numeric::entropy_of_counts;
 use crate::views::Labelled;
@@ -141,6 +142,7 @@ impl Information {
         let values: Vec<f64> = (0..units * factors)
             .into_par_iter()
             .map(|place| {
+                interruption::check();
                 let (unit, factor) = (place / factors, place % factors);
                 let unit = data.codes().column(unit).to_vec();
                 if data.is_number(factor) {

@@ -1,16 +1,16 @@
 //! Scores whose answer is known in closed form, and the sanity cases of the reference implementation.
 
 use crate::common::{MODELS, load};
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, Axis, array, concatenate};
 use rand::RngExt;
 use unbraid_metrics::random::{Generator, generator};
 use unbraid_metrics::scores::{
     BetaVaeParameters, DciLearner, DciParameters, DifferenceClassifier, FactorVaeParameters, GroupedRows,
-    HistogramParameters, InterventionSampler, IrsParameters, MigFullDataParameters, RmigParameters,
+    HistogramParameters, InterventionSampler, Irs, IrsParameters, MigFullDataParameters, RmigParameters,
     SapContinuousParameters, SapParameters, SapPredictor, beta_vae_score, dci, factor_vae_score, irs, mig,
     mig_full_data, modularity, rmig, sap, sap_continuous,
 };
-use unbraid_metrics::{Labelled, LabelledPosteriors, TrainTest};
+use unbraid_metrics::{Labelled, LabelledPosteriors, Metric, TrainTest};
 
 /// Two values, posteriors N(-1, 1) and N(1, 1): the information of a binary signal in Gaussian noise, by quadrature.
 fn binary_signal_information() -> f64 {
@@ -198,6 +198,21 @@ fn sanity_of_the_identity_code() {
     assert!(beta_vae_score(&sampler, &beta).unwrap().value >= 0.9);
     let factor = FactorVaeParameters { train_points: 1000, test_points: 500, ..Default::default() };
     assert!(factor_vae_score(&sampler, &factor).unwrap().value >= 0.9);
+}
+
+/// The mean of all points is 0 and their largest deviation d is 1. The mean of each group is half of its common value, so that
+/// one of its four points deviates by 1.5 and the others by 0.5. The quantile 0.99 of four numbers lies 0.97 of the way from the
+/// third to the last: 1.47.
+#[test]
+fn points_far_from_the_mean_of_a_small_group_make_irs_negative() {
+    let codes = array![[1.0], [1.0], [1.0], [-1.0], [-1.0], [-1.0], [-1.0], [1.0]];
+    let factors = array![[0], [0], [0], [0], [1], [1], [1], [1]];
+    let data = Labelled::new(codes.view(), factors.view()).unwrap();
+    let largest = IrsParameters { quantile: 1.0, ..Default::default() };
+    assert_eq!(irs(&data, &largest).unwrap().value, 1.0 - 1.5);
+    assert!((irs(&data, &IrsParameters::default()).unwrap().value - (1.0 - 1.47)).abs() < 1e-12);
+    let (smallest, _) = Irs::default().description().range;
+    assert_eq!(smallest, -1.0);
 }
 
 #[test]

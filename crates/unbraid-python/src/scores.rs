@@ -13,7 +13,8 @@ use pyo3::types::{PyDict, PyList};
 use unbraid::config::{FEWEST_RESAMPLES, MOST_RESAMPLES};
 use unbraid::evaluate::score;
 use unbraid::metrics::{
-    Codes, Description, Direction, FactorKind, MetricsError, Options, Registry, Report, registry,
+    Codes, Description, Direction, FactorKind, MetricsError, Options, Registry, Report, interruptible,
+    registry,
 };
 
 /// What is known of the points to be scored.
@@ -206,7 +207,11 @@ pub(crate) fn evaluate<'py>(
             sampler as &dyn unbraid::metrics::scores::InterventionSampler
         });
         let options = Options { seed, sampler, chance, resamples: bootstrap };
-        Ok(score(&configured, &names, &codes, &options, &Stoppable(stop))?)
+        // What is left behind after Ctrl-C ends soon, too.
+        let scored = interruptible(stop.request_flag(), || {
+            score(&configured, &names, &codes, &options, &Stoppable(stop))
+        });
+        Ok(scored?)
     })?;
     to_python(py, &report)
 }

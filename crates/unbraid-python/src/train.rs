@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use unbraid::config::Source;
 use unbraid::data::{DataSet, DataSpec};
+use unbraid::metrics::interruptible;
 use unbraid::run::Start;
 use unbraid::{Config, Device, Run, Session};
 use unbraid_report::HtmlReport;
@@ -185,26 +186,29 @@ pub(crate) fn train<'py>(
     };
     // What is captured below must not hold on to Python.
     let is_only_resumed = resume && source.is_empty();
-    let run = work::run(py, |stop: &Stop| -> unbraid::Result<Run> {
-        let config = if is_only_resumed { None } else { Some(resolve(&source, borrowed.as_ref())?) };
-        let reporter = Reporter::new(shown, stop);
-        let mut session = match (config, &out) {
-            (Some(config), Some(out)) => Session::new(config).out(out),
-            (Some(config), None) => Session::new(config),
-            (None, Some(out)) => Session::resume(out),
-            (None, None) => unreachable!("a run to be resumed has a directory"),
-        };
-        session = session.start(start).device(device).evaluation(evaluate).stop_on(stop);
-        if let Some(images) = &borrowed {
-            session = session.data(images);
-        }
-        if let Some(loaded) = &loaded {
-            session = session.data(loaded.as_ref());
-        }
-        if report {
-            session = session.report(&HtmlReport);
-        }
-        session.execute(&reporter)
+    let run = work::run(py, |stop: &Stop| {
+        // Scores fit learners for seconds, without anything to save: they are to end within one.
+        interruptible(stop.request_flag(), || -> unbraid::Result<Run> {
+            let config = if is_only_resumed { None } else { Some(resolve(&source, borrowed.as_ref())?) };
+            let reporter = Reporter::new(shown, stop);
+            let mut session = match (config, &out) {
+                (Some(config), Some(out)) => Session::new(config).out(out),
+                (Some(config), None) => Session::new(config),
+                (None, Some(out)) => Session::resume(out),
+                (None, None) => unreachable!("a run to be resumed has a directory"),
+            };
+            session = session.start(start).device(device).evaluation(evaluate).stop_on(stop);
+            if let Some(images) = &borrowed {
+                session = session.data(images);
+            }
+            if let Some(loaded) = &loaded {
+                session = session.data(loaded.as_ref());
+            }
+            if report {
+                session = session.report(&HtmlReport);
+            }
+            session.execute(&reporter)
+        })
     })?;
     Ok(PyRun::new(run))
 }

@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use unbraid::data::progress::Progress;
+use unbraid::metrics::Interrupted;
 use unbraid::run::{Signal, StopSignal};
 use unbraid_study::{StopRequest, StopRequests};
 
@@ -79,7 +80,8 @@ pub(crate) fn get_num_threads() -> PyResult<usize> {
 /// A request to stop: Ctrl-C, or an exception from a callback.
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
-    requested: AtomicBool,
+    /// Shared with learners, which heed it (`unbraid::metrics::interruptible`).
+    requested: Arc<AtomicBool>,
     /// Whether a request has been handed to a study's runner, which takes each one once.
     taken: AtomicBool,
     /// The exception to raise in the end.
@@ -98,6 +100,11 @@ impl Stop {
 
     pub(crate) fn is_requested(&self) -> bool {
         self.requested.load(Ordering::SeqCst)
+    }
+
+    /// The request, for work that looks at it in its own loops.
+    pub(crate) fn request_flag(&self) -> &Arc<AtomicBool> {
+        &self.requested
     }
 
     /// Ends the work here if a stop is requested: for work that has nothing to save.
@@ -232,7 +239,7 @@ fn result<T, E: Into<Failure>>(ended: Option<Ended<T, E>>, exception: Option<PyE
     match ended {
         Some(Ok(Ok(value))) => exception.map_or(Ok(value), Err),
         Some(Ok(Err(failure))) => Err(exception.unwrap_or_else(|| failure.into().0)),
-        Some(Err(payload)) if payload.is::<Abandoned>() => {
+        Some(Err(payload)) if payload.is::<Abandoned>() || payload.is::<Interrupted>() => {
             Err(exception.unwrap_or_else(|| PyKeyboardInterrupt::new_err("interrupted")))
         }
         Some(Err(payload)) => Err(exception.unwrap_or_else(|| of_panic(payload.as_ref()))),

@@ -44,6 +44,44 @@ def test_training_stops_and_is_saved(tmp_path):
     assert unbraid.Run(tmp_path / "a").step > 0
 
 
+def test_scoring_after_training_stops(tmp_path):
+    """The weights are saved by then, and the learner, which would take an hour, ends. The run can be resumed at once."""
+    stages = []
+    tiny = {"model.architecture": {"name": "mlp", "encoder": [8], "decoder": [8]}}
+
+    def press(stage, done, total, values):
+        stages.append(stage)
+        if stage == "scoring" and stages.count("scoring") == 1:
+            timer = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            press.time = time.monotonic() + 1
+
+    def work(out, data, **options):
+        slow = {"evaluation.metrics": ["dci"], "evaluation.dci.stages": 100_000}
+        unbraid.train(data, out=out, steps=5, batch_size=8, set={**tiny, **slow}, report=False, progress=press, **options)
+
+    data = unbraid.datasets.load(SMALL)
+    for data, factors in [(SMALL, {}), (np.asarray(data.images), {"factors": np.asarray(data.factors)})]:
+        stages.clear()
+        out = tmp_path / type(data).__name__
+        with pytest.raises(KeyboardInterrupt):
+            work(out, data, **factors)
+        assert time.monotonic() - press.time < SOON
+        assert "training" in stages
+        run = unbraid.Run(out)
+        assert run.step == 5
+        assert run.scores is None
+        # Nothing holds the directory any more, and only the scores are missing.
+        quick = {**tiny, "evaluation.metrics": ["mig"]}
+        events = []
+        run = unbraid.train(
+            data, out=out, steps=5, batch_size=8, set=quick, report=False, resume=True,
+            progress=lambda stage, *_: events.append(stage), **factors,
+        )
+        assert "training" not in events
+        assert 0 <= run.scores["mig"] <= 1
+
+
 def test_scores_stop(points):
     codes, factors = (np.tile(array, (20, 1)) for array in points)
     assert seconds_to_stop(lambda: unbraid.evaluate(codes, factors, metrics=["sap"], bootstrap=1_000)) < SOON

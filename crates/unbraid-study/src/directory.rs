@@ -69,13 +69,16 @@ impl StudyDirectory {
         self.path.join("manifest.jsonl")
     }
 
-    /// The planned runs.
+    /// The planned runs. Their paths lead to where the data is now: a study and its data may be moved together.
     ///
     /// # Errors
     /// If the study has not been planned, or a line of the manifest is damaged.
     pub fn read_manifest(&self) -> Result<Manifest> {
         let path = self.manifest();
-        if path.exists() { Manifest::read(&path) } else { Err(Error::NotPlanned { path: self.path.clone() }) }
+        if !path.exists() {
+            return Err(Error::NotPlanned { path: self.path.clone() });
+        }
+        Ok(Manifest::read(&path)?.located(&self.path))
     }
 
     /// `runs/`: the run directories.

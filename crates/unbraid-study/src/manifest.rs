@@ -1,14 +1,16 @@
 //! `manifest.jsonl`: the numbered list of runs that a study is.
 
 use crate::error::{Error, ManifestError, Result};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
-use unbraid::config::Config;
-use unbraid::data::files::{longest_table, read_text};
+use unbraid::config::{Config, RelativePaths, Source};
+use unbraid::data::files::{LONGEST_TEXT, longest_table, read_text};
 use unbraid::files::{self, Existing};
+use unbraid::run::RunPaths;
 
 /// Bytes of memory for each of the file: settings may be any values of JSON.
 const EXPANSION: u64 = 32;
@@ -22,15 +24,27 @@ pub struct Entry {
     /// The name of its directory: its settings and the beginning of its hash, never its number, so that a study that
     /// grows keeps the runs it has.
     pub name: String,
-    /// SHA-256 of everything that determines its training ([`Config::fingerprint`]).
+    /// SHA-256 of everything that determines its training, with paths as the study sees them
+    /// ([`Config::fingerprint_from`]): a study that is moved together with its data keeps its runs. Earlier versions took
+    /// absolute paths.
     pub hash: String,
     /// What distinguishes it: `method`, `seed` and every key that the grid varies, by its dotted name.
     pub settings: BTreeMap<String, Value>,
     /// The resolved configuration.
     pub configuration: Config,
+    /// The paths in it relative to the study. Absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "RelativePaths::is_empty")]
+    pub paths: RelativePaths,
 }
 
 impl Entry {
+    /// Whether this is the run in a directory of the study at `place`, where `found` is its configuration. Either may have been
+    /// moved since it was trained.
+    pub(crate) fn is_run(&self, run: &RunPaths, found: &Config, place: &Path) -> bool {
+        let planned = || self.configuration.moved(&self.paths, place).fingerprint_from(place);
+        run.is_run_of(found, &self.configuration) || hashes(run, found.clone(), place).contains(&planned())
+    }
+
     /// The label of its method.
     pub fn method(&self) -> &str {
         self.settings
@@ -77,6 +91,18 @@ impl Manifest {
         Ok(Self { entries })
     }
 
+    /// The same with the paths of its configurations where they lead now, after the study, which is at `directory`, was moved
+    /// together with its data.
+    #[must_use]
+    pub(crate) fn located(mut self, directory: &Path) -> Self {
+        // Not followed through links in one place and as they are in another: plans have paths in the real directory.
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        self.entries.par_iter_mut().filter(|entry| !entry.paths.is_empty()).for_each(|entry| {
+            entry.configuration = entry.configuration.located(&entry.paths, &directory);
+        });
+        self
+    }
+
     /// Replaces the file at `path`.
     ///
     /// # Errors
@@ -92,15 +118,35 @@ impl Manifest {
     }
 }
 
+/// The hashes under which a study at `place` may have planned a run: with the paths that its configuration has, and with
+/// those that were recorded relative to the run, in case both were moved.
+pub(crate) fn hashes(run: &RunPaths, mut found: Config, place: &Path) -> Vec<String> {
+    let mut hashes = Vec::new();
+    loop {
+        hashes.extend([found.fingerprint(), run.moved(&found).fingerprint_from(place)]);
+        // A plan names the weights to start from by their path alone.
+        if found.training.init.as_mut().and_then(|init| init.sha256.take()).is_none() {
+            return hashes;
+        }
+    }
+}
+
+/// The configuration in the directory of a run, if there is one.
+pub(crate) fn read_config(run: &RunPaths) -> Option<Config> {
+    let path = run.config();
+    let text = read_text(&path, LONGEST_TEXT).ok()?;
+    Source::parse(&text, &path.display().to_string()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unbraid::config::Source;
 
     fn entry(number: usize, name: &str) -> Entry {
         let configuration = Source::default().resolve().unwrap();
         let settings = BTreeMap::from([("seed".to_owned(), Value::from(configuration.seed))]);
-        Entry { number, name: name.to_owned(), hash: configuration.fingerprint(), settings, configuration }
+        let (hash, paths) = (configuration.fingerprint(), RelativePaths::new());
+        Entry { number, name: name.to_owned(), hash, settings, configuration, paths }
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! The runs of a study, beside those that are already there.
 
-use crate::definition::{Definition, ending, entries};
+use crate::definition::{Definition, entries};
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result, counted};
-use crate::manifest::{Entry, Manifest};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::manifest::{Entry, Manifest, hashes, read_config};
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap};
 use std::io::ErrorKind;
-use std::path::PathBuf;
-use unbraid::config::Layers;
+use std::path::{Path, PathBuf};
 use unbraid::data::files::{LONGEST_TEXT, read_text};
-use unbraid::run::{RunPaths, State, Status};
+use unbraid::run::{State, Status};
 
 /// The runs that a study consists of, and how much of each is already there.
 ///
@@ -52,8 +52,8 @@ pub enum RunProgress {
 impl Plan {
     /// Plans the study from its `study.toml` and its run directories. Writes nothing.
     ///
-    /// An existing run keeps its name, even if the study would name it differently now: its hash tells that it is the
-    /// same.
+    /// An existing run keeps its name, even if the study would name it differently now: its configuration tells that it is
+    /// the same, also after the study was moved together with its data.
     ///
     /// # Errors
     /// If the definition is wrong, or the runs cannot be listed.
@@ -61,7 +61,7 @@ impl Plan {
         let definition = Definition::read(study)?;
         let mut entries = entries(&definition)?;
         let mut directories = run_directories(study)?;
-        adopt(study, &mut entries, &directories);
+        adopt(study, &definition.directory, &mut entries, &directories);
         let progress = entries.iter().map(|entry| {
             if !directories.remove(&entry.name) {
                 return RunProgress::New;
@@ -151,8 +151,10 @@ impl Manifest {
         let planned = Definition::parse(&text, &path.display().to_string(), study.path())
             .and_then(|definition| entries(&definition));
         // The name of a run depends on the existing directories; its identity does not.
+        let place = study.path().canonicalize().unwrap_or_else(|_| study.path().to_owned());
         let same = |left: &Entry, right: &Entry| {
-            left.settings == right.settings && left.configuration == right.configuration
+            left.settings == right.settings
+                && left.configuration.located(&right.paths, &place) == right.configuration
         };
         Ok(match planned {
             Err(error) => Some(OutdatedManifest::Definition(error)),
@@ -164,7 +166,11 @@ impl Manifest {
             }
             Ok(entries) => {
                 let known: BTreeSet<&str> = self.entries.iter().map(|entry| entry.hash.as_str()).collect();
-                let kept = entries.iter().filter(|entry| known.contains(entry.hash.as_str())).count();
+                let is_known = |entry: &&Entry| {
+                    let hash = || entry.configuration.fingerprint();
+                    known.contains(entry.hash.as_str()) || known.contains(hash().as_str())
+                };
+                let kept = entries.iter().filter(is_known).count();
                 let (runs, planned) = (entries.len(), self.entries.len());
                 Some(OutdatedManifest::Changed { path, runs, kept, planned })
             }
@@ -191,24 +197,34 @@ fn run_directories(study: &StudyDirectory) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Runs that exist under another name keep that name.
-fn adopt(study: &StudyDirectory, entries: &mut [Entry], directories: &BTreeSet<String>) {
+/// Runs that exist under another name keep that name, and so do planned ones that the manifest knows under the hash of earlier
+/// versions: tasks in a queue know them by it.
+fn adopt(study: &StudyDirectory, place: &Path, entries: &mut [Entry], directories: &BTreeSet<String>) {
     let planned: BTreeSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    let mut others: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
-    for name in directories.difference(&planned) {
-        others.entry(name.rsplit('-').next().unwrap_or_default()).or_default().push(name);
-    }
-    for entry in entries.iter_mut().filter(|entry| !directories.contains(&entry.name)) {
-        let Some(candidates) = others.get_mut(ending(&entry.hash)) else { continue };
-        // Eight digits of the hash may agree by chance; the configuration in the directory cannot.
-        let is_it = |name: &&String| fingerprint(&study.run_named(name)).as_deref() == Some(&entry.hash);
-        if let Some(place) = candidates.iter().position(is_it) {
-            entry.name.clone_from(candidates.remove(place));
+    let mut names: HashMap<String, String> = HashMap::new();
+    for entry in study.read_manifest().map(|manifest| manifest.entries).unwrap_or_default() {
+        let is_earlier = entry.paths.is_empty() && !entry.configuration.relative_paths(place).is_empty();
+        if is_earlier && !directories.contains(&entry.name) {
+            names.insert(entry.hash, entry.name);
         }
     }
-}
-
-/// The hash of a run's own configuration.
-fn fingerprint(run: &RunPaths) -> Option<String> {
-    Some(Layers::of_file(&run.config()).ok()?.resolve().ok()?.fingerprint())
+    let others: Vec<&String> = directories.difference(&planned).collect();
+    let of_directory = |name: &String| {
+        let run = study.run_named(name);
+        read_config(&run).map_or_else(Vec::new, |found| hashes(&run, found, place))
+    };
+    let hashes: Vec<(&String, Vec<String>)> =
+        others.into_par_iter().map(|name| (name, of_directory(name))).collect();
+    for (name, hashes) in hashes {
+        names.extend(hashes.into_iter().map(|hash| (hash, name.clone())));
+    }
+    let mut taken = planned;
+    for entry in entries.iter_mut().filter(|entry| !directories.contains(&entry.name)) {
+        let known = names.get(&entry.hash).or_else(|| names.get(&entry.configuration.fingerprint()));
+        if let Some(name) = known
+            && taken.insert(name.clone())
+        {
+            entry.name.clone_from(name);
+        }
+    }
 }

@@ -104,7 +104,9 @@ impl Candidate {
         let file = paths.config();
         let text =
             read_text(&file, LONGEST_TEXT).map_err(unbraid::Error::io(&file, "read the configuration"))?;
-        let config = Source::parse(&text, &file.display().to_string())?;
+        let mut config = Source::parse(&text, &file.display().to_string())?;
+        // Runs of one study may have been trained before and after it was moved.
+        config.data = paths.data_spec(&config);
         let scores = Scores::read_numbers(&paths.scores())?;
         Ok(Self { paths, config, scores })
     }

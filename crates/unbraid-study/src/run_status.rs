@@ -2,11 +2,11 @@
 
 use crate::directory::StudyDirectory;
 use crate::lease::{LeaseStatus, Leases};
-use crate::manifest::{Entry, Manifest};
+use crate::manifest::{Entry, Manifest, read_config};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use unbraid::config::{Config, Source};
+use std::path::Path;
 use unbraid::data::files::{LONGEST_TEXT, read_text};
 use unbraid::run::{RunPaths, State, Status};
 
@@ -65,7 +65,7 @@ impl RunStatus {
         let stage = match recorded.as_ref().map(|status| status.state) {
             None => Stage::Pending,
             Some(State::Failed) => Stage::Failed,
-            Some(State::Done) if is_complete(&run, &entry.configuration) => Stage::Done,
+            Some(State::Done) if is_complete(&run, entry, study.path()) => Stage::Done,
             Some(State::Done | State::Running | State::Queued | State::Interrupted) => Stage::Interrupted,
         };
         Self { stage, recorded, lease: None }
@@ -108,24 +108,23 @@ impl RunStatus {
 
 /// Whether a trained run has everything that its configuration asks for. Scores and report only need to exist; that
 /// they are the requested ones follows from `config.toml`, which is written after them.
-fn is_complete(run: &RunPaths, wanted: &Config) -> bool {
-    let evaluation = &wanted.evaluation;
+fn is_complete(run: &RunPaths, entry: &Entry, place: &Path) -> bool {
+    let evaluation = &entry.configuration.evaluation;
     let has_scores = !evaluation.after_training || run.scores().is_file();
     let has_report = !evaluation.report || run.report().is_file();
-    has_scores && has_report && is_of(run, wanted)
+    has_scores && has_report && is_of(run, entry, place)
 }
 
 /// Whether the run in a directory was trained, and to be scored, as wanted.
-fn is_of(run: &RunPaths, wanted: &Config) -> bool {
-    let path = run.config();
-    let Ok(text) = read_text(&path, LONGEST_TEXT) else { return false };
+fn is_of(run: &RunPaths, entry: &Entry, place: &Path) -> bool {
+    let wanted = &entry.configuration;
     // Almost always; parsing it takes longer.
-    if text == wanted.to_toml() {
+    if read_text(&run.config(), LONGEST_TEXT).is_ok_and(|text| text == wanted.to_toml()) {
         return true;
     }
-    Source::parse(&text, &path.display().to_string()).is_ok_and(|found| {
+    read_config(run).is_some_and(|found| {
         let same_scores = found.evaluation.same_scores(&wanted.evaluation);
-        found.fingerprint() == wanted.fingerprint() && (same_scores || !wanted.evaluation.after_training)
+        (same_scores || !wanted.evaluation.after_training) && entry.is_run(run, &found, place)
     })
 }
 
@@ -134,6 +133,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
     use std::fs;
+    use unbraid::config::Source;
 
     struct Bench {
         _directory: tempfile::TempDir,
@@ -150,7 +150,8 @@ mod tests {
             let configuration = Source { assignments, ..Source::default() }.resolve().unwrap();
             let hash = configuration.fingerprint();
             let name = "run".to_owned();
-            let entry = Entry { number: 0, name, hash, settings: BTreeMap::new(), configuration };
+            let (settings, paths) = (BTreeMap::new(), BTreeMap::new());
+            let entry = Entry { number: 0, name, hash, settings, configuration, paths };
             fs::create_dir_all(study.run(&entry).root()).unwrap();
             Self { _directory: directory, study, entry }
         }

@@ -134,6 +134,7 @@ mod tests {
             hash: configuration.fingerprint(),
             settings: BTreeMap::new(),
             configuration: configuration.clone(),
+            paths: BTreeMap::new(),
         };
         let manifest = Manifest { entries: vec![entry(0, "new"), entry(1, "a"), entry(2, "b")] };
         let (found, missing) = find(&manifest, &names(&["b", "gone", "a", "b"]));

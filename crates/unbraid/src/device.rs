@@ -13,6 +13,12 @@ pub fn check_environment() -> Result<()> {
     Ok(unbraid_kernels::check_environment()?)
 }
 
+/// Whether tensors on this device are in main memory, so that to look at them costs nothing. Of any other device, it would wait for
+/// everything that the device has been asked to compute.
+pub(crate) fn is_cpu(device: &TensorDevice) -> bool {
+    device.clone().inner() == TensorDevice::flex()
+}
+
 /// A device: the CPU, or a GPU in builds with the cargo feature `cuda`, `wgpu`, `vulkan` or `metal`.
 ///
 /// ```
@@ -73,6 +79,11 @@ impl DeviceKind {
         self.devices().len()
     }
 
+    /// The names by which the devices of this kind call themselves, in the order of their indices; empty where one has none.
+    pub fn names(self) -> Vec<String> {
+        self.devices().iter().map(own_name).collect()
+    }
+
     /// The devices of this kind, in the order of their indices.
     #[allow(unreachable_patterns, reason = "the last arm has the kinds that this build lacks")]
     fn devices(self) -> Vec<TensorDevice> {
@@ -96,6 +107,19 @@ impl DeviceKind {
 #[cfg(any(feature = "cuda", feature = "wgpu", feature = "vulkan", feature = "metal"))]
 fn found(kind: burn::tensor::DeviceType) -> Vec<TensorDevice> {
     std::panic::catch_unwind(|| TensorDevice::enumerate(kind).into_iter().collect()).unwrap_or_default()
+}
+
+#[cfg(any(feature = "cuda", feature = "wgpu", feature = "vulkan", feature = "metal"))]
+fn own_name(device: &TensorDevice) -> String {
+    use std::panic::AssertUnwindSafe;
+
+    let identity = std::panic::catch_unwind(AssertUnwindSafe(|| device.identity())).ok().flatten();
+    identity.map(|identity| identity.name).unwrap_or_default()
+}
+
+#[cfg(not(any(feature = "cuda", feature = "wgpu", feature = "vulkan", feature = "metal")))]
+fn own_name(_: &TensorDevice) -> String {
+    String::new()
 }
 
 impl Device {
@@ -152,6 +176,7 @@ impl FromStr for Device {
         if number >= devices.len() {
             let expected = match devices.len() {
                 0 => format!("`cpu`, since this machine has no device for {word}"),
+                1 => format!("`{word}:0`, the only device of this machine for {word}"),
                 count => format!("`{word}:0` to `{word}:{}`, the devices of this machine", count - 1),
             };
             return Err(refuse(expected));

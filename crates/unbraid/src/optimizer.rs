@@ -1,11 +1,15 @@
-//! Adam on a list of parameters, with its state in plain vectors. It depends only on the model's parameters, so that a
-//! term of an objective can have an optimiser of its own.
+//! Adam on a list of parameters, with its state in plain vectors on the CPU, and on the device elsewhere. It depends only on the
+//! model's parameters, so that a term of an objective can have an optimiser of its own.
+
+mod on_device;
 
 use crate::config::OptimizerConfig;
 use crate::error::Result;
 use crate::model::{NamedParameter, StateTensor, matched};
 use burn::tensor::Gradients;
+use on_device::DeviceMoments;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use unbraid_kernels::{AdamParameters, AdamStep, RowFunction, adam_step};
 
 /// Values updated by one task: a multiple of every vector width, so that splitting the work does not change the result.
@@ -15,9 +19,15 @@ const CHUNK: usize = 1 << 15;
 #[derive(Debug)]
 pub(crate) struct Adam {
     config: OptimizerConfig,
-    /// In the order of the parameters.
-    moments: Vec<Moments>,
+    moments: Place,
     steps: u64,
+}
+
+/// Where the moments are, in the order of the parameters.
+#[derive(Debug)]
+enum Place {
+    Host(Vec<Moments>),
+    Device(Vec<DeviceMoments>),
 }
 
 #[derive(Clone, Debug)]
@@ -31,12 +41,20 @@ struct Moments {
 impl Adam {
     /// An optimiser before its first step.
     pub(crate) fn new(config: &OptimizerConfig, parameters: &[&dyn NamedParameter]) -> Self {
-        let moments = parameters.iter().map(|parameter| {
+        let zeros = |parameter: &&dyn NamedParameter| {
             let zeros = vec![0.0; parameter.shape().iter().product()];
             let largest = config.amsgrad.then(|| zeros.clone());
             Moments { first: zeros.clone(), second: zeros, largest }
-        });
-        Self { config: config.clone(), moments: moments.collect(), steps: 0 }
+        };
+        let moments: Vec<Moments> = parameters.iter().map(zeros).collect();
+        let device = parameters.iter().find_map(|parameter| parameter.accelerator());
+        let moments = match &device {
+            None => Place::Host(moments),
+            Some(device) => {
+                Place::Device(moments.iter().map(|moments| DeviceMoments::new(moments, device)).collect())
+            }
+        };
+        Self { config: config.clone(), moments, steps: 0 }
     }
 
     /// The settings of the next step.
@@ -49,14 +67,30 @@ impl Adam {
     /// Updates every parameter that has a gradient: Kingma & Ba 2015, Algorithm 1, in PyTorch's form.
     pub(crate) fn step(&mut self, parameters: Vec<&mut dyn NamedParameter>, gradients: &mut Gradients) {
         let settings = self.next();
-        let mut slopes: Vec<_> =
-            parameters.iter().map(|parameter| parameter.take_gradient(gradients)).collect();
-        if let Some(limit) = self.config.gradient_clip {
-            clip(&mut slopes, limit);
-        }
-        for ((parameter, slope), moments) in parameters.into_iter().zip(slopes).zip(&mut self.moments) {
-            if let Some(slope) = slope {
-                parameter.update(&mut |values| moments.update(&settings, values, &slope));
+        match &mut self.moments {
+            Place::Host(moments) => {
+                let mut slopes: Vec<_> =
+                    parameters.iter().map(|parameter| parameter.take_gradient(gradients)).collect();
+                if let Some(limit) = self.config.gradient_clip {
+                    clip(&mut slopes, limit);
+                }
+                for ((parameter, slope), moments) in parameters.into_iter().zip(slopes).zip(moments) {
+                    if let Some(slope) = slope {
+                        parameter.update(&mut |values| moments.update(&settings, values, &slope));
+                    }
+                }
+            }
+            Place::Device(moments) => {
+                let mut slopes: Vec<_> =
+                    parameters.iter().map(|parameter| parameter.take_gradient_on_device(gradients)).collect();
+                if let Some(limit) = self.config.gradient_clip {
+                    on_device::clip(&mut slopes, limit);
+                }
+                for ((parameter, slope), moments) in parameters.into_iter().zip(slopes).zip(moments) {
+                    if let Some(slope) = slope {
+                        parameter.update_on_device(&mut |values| moments.update(&settings, values, &slope));
+                    }
+                }
             }
         }
     }
@@ -65,7 +99,7 @@ impl Adam {
     /// numbers of rows, of which `factors` are the derivatives. Gradients and updates are computed in one pass.
     ///
     /// # Panics
-    /// If gradients are to be clipped, since no norm is known before the first update.
+    /// If gradients are to be clipped, since no norm is known before the first update, or if the parameters are not on the CPU.
     pub(crate) fn step_layers(
         &mut self,
         parameters: Vec<&mut dyn NamedParameter>,
@@ -74,8 +108,9 @@ impl Adam {
     ) {
         assert!(self.config.gradient_clip.is_none(), "gradients are not known as a whole");
         let settings = self.next();
+        let Place::Host(all) = &mut self.moments else { panic!("a row function is on the CPU") };
         let mut slope = Vec::new();
-        for (place, (parameter, moments)) in parameters.into_iter().zip(&mut self.moments).enumerate() {
+        for (place, (parameter, moments)) in parameters.into_iter().zip(all).enumerate() {
             parameter.update(&mut |values| {
                 if place % 2 == 0 {
                     let Moments { first, second, largest } = &mut *moments;
@@ -96,8 +131,12 @@ impl Adam {
 
     /// The moments by parameter: `adam.first.<name>`, `adam.second.<name>` and, for AMSGrad, `adam.largest.<name>`.
     pub(crate) fn state(&self, parameters: &[&dyn NamedParameter]) -> Vec<StateTensor> {
+        let all: Cow<'_, [Moments]> = match &self.moments {
+            Place::Host(moments) => Cow::Borrowed(moments),
+            Place::Device(moments) => moments.iter().map(DeviceMoments::on_host).collect(),
+        };
         let mut state = Vec::new();
-        for (parameter, moments) in parameters.iter().zip(&self.moments) {
+        for (parameter, moments) in parameters.iter().zip(all.iter()) {
             let tensor = |part: &str, values: &[f32]| {
                 StateTensor::floats(
                     format!("adam.{part}.{}", parameter.name()),
@@ -124,12 +163,11 @@ impl Adam {
         let (ours, rest) = state.into_iter().partition(|tensor| tensor.name.starts_with("adam."));
         let mut values = matched(&self.state(parameters), ours)?.into_iter();
         let mut next = || values.next().map(|values| values.as_floats().to_vec()).unwrap_or_default();
-        for moments in &mut self.moments {
-            moments.first = next();
-            moments.second = next();
-            if let Some(largest) = &mut moments.largest {
-                *largest = next();
-            }
+        let has_largest = self.config.amsgrad;
+        let mut next = || Moments { first: next(), second: next(), largest: has_largest.then(&mut next) };
+        match &mut self.moments {
+            Place::Host(moments) => moments.iter_mut().for_each(|moments| *moments = next()),
+            Place::Device(moments) => moments.iter_mut().for_each(|moments| moments.set(&next())),
         }
         Ok(rest)
     }

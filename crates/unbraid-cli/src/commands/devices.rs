@@ -19,19 +19,25 @@ pub(crate) fn run(_: &DevicesArgs) -> Outcome {
     print(&listed())
 }
 
-/// One line for each kind: its names for `--device`, or how to get it.
+/// One line for each device: its name for `--device` and what it is. One for each kind that is missing: how to get it.
 fn listed() -> String {
     let mut text = String::new();
     for kind in DeviceKind::ALL {
         let word = kind.name();
-        let found = match (kind, kind.is_built(), kind.count()) {
-            (DeviceKind::Cpu, ..) => format!("{} threads, {}", threads(), instructions()),
-            (_, false, _) => format!("not in this build: cargo build --release --features {word}"),
-            (_, true, 0) => "none on this machine".to_owned(),
-            (_, true, 1) => "one device".to_owned(),
-            (_, true, count) => format!("{word}:0 to {word}:{}", count - 1),
+        let mut line = |name: &str, found: &str| {
+            let _ = writeln!(text, "{}", format!("{name:<8} {found}").trim_end());
         };
-        let _ = writeln!(text, "{word:<8} {found}");
+        match (kind, kind.is_built()) {
+            (DeviceKind::Cpu, _) => line(word, &format!("{} threads, {}", threads(), instructions())),
+            (_, false) => line(word, &format!("not in this build: cargo build --release --features {word}")),
+            (_, true) => match kind.names().as_slice() {
+                [] => line(word, "none on this machine"),
+                [name] => line(word, name),
+                names => {
+                    names.iter().enumerate().for_each(|(index, name)| line(&format!("{word}:{index}"), name))
+                }
+            },
+        }
     }
     text
 }
@@ -54,9 +60,10 @@ pub(crate) fn verbose_version() -> String {
         DeviceKind::ALL.into_iter().filter(|kind| kind.is_built()).map(DeviceKind::name).collect();
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     format!(
-        "unbraid {}\ntarget: {processor} {system}\nfeatures: {}parquet, {}\nprofile: {}\n\n{}",
+        "unbraid {}\ntarget: {processor} {system}\nfeatures: {}{}parquet, {}\nprofile: {}\n\n{}",
         env!("CARGO_PKG_VERSION"),
         if cfg!(feature = "onnx") { "onnx, " } else { "" },
+        if cfg!(feature = "autotune") { "autotune, " } else { "" },
         built.join(", "),
         if cfg!(debug_assertions) { "dev" } else { "release" },
         listed()

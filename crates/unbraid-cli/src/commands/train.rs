@@ -92,6 +92,8 @@ pub(crate) fn run(args: &TrainArgs) -> Outcome {
     };
     if args.print_config {
         let config = given.map_or_else(|| args.config.resolve_from(args.init.as_deref()), Ok)?;
+        // What is printed is to be used, also where the data is not.
+        unbraid::data::registry::check(&config.data)?;
         return print(&config.to_toml());
     }
     let start = match args.resume {

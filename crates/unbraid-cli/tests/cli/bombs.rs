@@ -134,6 +134,42 @@ fn pickle(path: &Path) {
     zip.finish().unwrap();
 }
 
+/// A field of a protocol buffer that has a length: a message, a text or bytes.
+#[cfg(feature = "onnx")]
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(content.len()).unwrap();
+    // Seven bits of the length in each byte.
+    let length = if length < 0x80 { vec![length] } else { vec![length | 0x80, 1] };
+    [&[number << 3 | 2][..], &length, content].concat()
+}
+
+/// An ONNX encoder of less than 300 bytes whose code is the sum of 2^20 x 2^20 zeros. No number in it is larger than 2^10: it
+/// is multiplied with itself.
+#[cfg(feature = "onnx")]
+fn onnx(path: &Path) {
+    let node = |operator: &str, inputs: &[&str], output: &str| {
+        let inputs: Vec<u8> = inputs.iter().flat_map(|name| field(1, name.as_bytes())).collect();
+        field(1, &[inputs, field(2, output.as_bytes()), field(4, operator.as_bytes())].concat())
+    };
+    let nodes = [
+        node("Mul", &["a", "a"], "b"),
+        node("ConstantOfShape", &["b"], "zeros"),
+        node("ReduceSum", &["zeros"], "sum"),
+        node("Flatten", &["x"], "row"),
+        node("Add", &["row", "sum"], "code"),
+    ];
+    // One axis of two values, of type 7, whole numbers of 64 bits.
+    let (axes, number) = ([0x08, 2, 0x10, 7], (1_i64 << 10).to_le_bytes());
+    let constant = [&axes[..], &field(8, b"a"), &field(9, &[number, number].concat())].concat();
+    // Floats, of which only the name is said.
+    let value = |name: &str| [field(1, name.as_bytes()), field(2, &field(1, &[0x08, 1]))].concat();
+    let lists = [field(5, &constant), field(11, &value("x")), field(12, &value("code"))];
+    let graph = [nodes.concat(), lists.concat()].concat();
+    // Version 7 of the format, 13 of the operators.
+    let model = [&[0x08, 7][..], &field(7, &graph), &field(8, &[0x10, 13])].concat();
+    fs::write(path, model).unwrap();
+}
+
 /// A key of 4 MB: compared with one of ours letter by letter, hundreds of megabytes.
 fn key(path: &Path) -> String {
     let key = "a".repeat(4_000_000);
@@ -171,6 +207,8 @@ fn bombs_are_refused_in_little_memory() {
     losses(&bench.path("logged/metrics.jsonl"));
     charts(&bench.path("drawn/metrics.jsonl"));
     pickle(&bench.path("model.pt"));
+    #[cfg(feature = "onnx")]
+    onnx(&bench.path("encoder.onnx"));
     let long_key = key(&bench.path("key.toml"));
     fs::write(bench.path("mapping.toml"), "").unwrap();
     // 400 MB that take no room on disk.
@@ -239,6 +277,13 @@ fn bombs_are_refused_in_little_memory() {
             &["import", "model.pt", "--mapping", "mapping.toml", "-o", "imported"],
             "model.pt: found a pickle of more than 2097152 values, expected that of a state dict, with about twenty for each \
              tensor"
+                .to_owned(),
+        ),
+        #[cfg(feature = "onnx")]
+        (
+            &["evaluate", "--encoder", "encoder.onnx", "--data", "shapes(scales=2, orientations=2, positions=4)"],
+            "encoder.onnx: found a graph that cannot be computed (ConstantOfShape of constants would take 8.796e12 bytes, and \
+             67108864 are allowed), expected one that tract computes"
                 .to_owned(),
         ),
         (&["sample", "heavy", "-o", "a.png"], "heavy/checkpoints/last.safetensors: not a complete safetensors file: incomplete metadata, file not fully covered".to_owned()),

@@ -91,6 +91,7 @@ fn every_command_that_writes_reports_a_full_disk() {
         (&["study", "table", "disk/study", "-o", "disk/table.parquet"], "table.parquet"),
         (&["study", "import", "disk/study", "published.csv"], "study/imported/published.csv"),
         (&["study", "report", "disk/study"], "study/report.html"),
+        (&["man", "-o", "disk/man"], "man/unbraid.1"),
     ] {
         let output = bench.unbraid(arguments).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -107,6 +108,55 @@ fn every_command_that_writes_reports_a_full_disk() {
     }
 }
 
+/// `study run` without room for a lease, and with room for a part of the runs. What is left is resumed once there is room,
+/// to the same bytes as elsewhere. (`study_submit.rs` has that of `study submit`.)
+#[test]
+fn a_study_goes_on_after_a_full_disk() {
+    let bench = Bench::new();
+    let Some(_disk) = Disk::mount(bench.path("disk"), "4m") else { return };
+    for directory in ["disk", "elsewhere"] {
+        let study = bench.path(directory).join("study");
+        fs::create_dir_all(&study).unwrap();
+        fs::write(bench.path(directory).join("base.toml"), TINY).unwrap();
+        fs::write(study.join("study.toml"), "config = \"../base.toml\"\nseeds = [0, 1]\n").unwrap();
+        bench.succeed(&["study", "plan", study.to_str().unwrap(), "--no-timing"], &[]);
+    }
+    bench.succeed(&["study", "run", "elsewhere/study"], &[]);
+    let expected = weights(&bench.path("elsewhere/study"));
+    let names: Vec<&String> = expected.keys().collect();
+
+    let filler = bench.path("disk/filler");
+    fill(&filler);
+    let before = files(&bench.path("disk"));
+    let output = bench.unbraid(&["study", "run", "disk/study", "--jobs", "1"]).output().unwrap();
+    let lease = format!("error: disk/study/claims/{}: cannot write the lease", names[0]);
+    let message = format!("{lease}: No space left on device (os error 28)");
+    check_last_failure(&output, bench.directory.path(), 1, &message);
+    assert_eq!(files(&bench.path("disk")), before);
+
+    // Enough for configurations and logs, not for checkpoints.
+    let size = fs::metadata(&filler).unwrap().len();
+    File::options().write(true).open(&filler).unwrap().set_len(size - (1 << 16)).unwrap();
+    let output = bench.unbraid(&["study", "run", "disk/study", "--jobs", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains(" of 2 runs failed"), "{text}");
+    assert!(text.contains("No space left on device (os error 28)"), "{text}");
+
+    fs::remove_file(filler).unwrap();
+    bench.succeed(&["study", "run", "disk/study", "--retry-failed"], &[]);
+    assert_eq!(weights(&bench.path("disk/study")), expected);
+    let is_left = |path: &String| path.contains(".partial");
+    assert!(!files(&bench.path("disk")).keys().any(is_left));
+}
+
+/// The final weights of the runs of a study, by their names.
+fn weights(study: &Path) -> BTreeMap<String, Vec<u8>> {
+    let runs = fs::read_dir(study.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let name = |run: &Path| run.file_name().unwrap().to_str().unwrap().to_owned();
+    runs.map(|run| (name(&run), fs::read(run.join("checkpoints/last.safetensors")).unwrap())).collect()
+}
+
 /// What goes to standard output.
 #[test]
 fn every_command_that_prints_reports_a_full_disk() {
@@ -116,6 +166,11 @@ fn every_command_that_prints_reports_a_full_disk() {
     let bench = Bench::new();
     bench.train("run", &[]).assert().success();
     bench.succeed(&["sample", "run", "-n", "2", "-o", "photos"], &[]);
+    bench.succeed(&["evaluate", "run", "--metrics", "mig"], &[]);
+    fs::copy(bench.path("run/codes.npz"), bench.path("codes.npz")).unwrap();
+    fs::create_dir(bench.path("study")).unwrap();
+    fs::write(bench.path("study/study.toml"), "config = \"../tiny.toml\"\nseeds = [0]\n").unwrap();
+    bench.succeed(&["study", "plan", "study", "--no-timing"], &[]);
     for arguments in [
         &["encode", "run", "--image", "photos/0000.png"][..],
         &["compare", "run", "run"],
@@ -126,6 +181,16 @@ fn every_command_that_prints_reports_a_full_disk() {
         &["objectives"],
         &["train", "--config", "tiny.toml", "--print-config"],
         &["study", "presets"],
+        &["study", "plan", "study", "--no-timing"],
+        &["study", "status", "study"],
+        &["study", "submit", "study", "--engine", "print"],
+        &["best", "run"],
+        &["evaluate", "--codes", "codes.npz", "--metrics", "mig", "--no-chance"],
+        &["data", "list"],
+        &["config", "reference"],
+        &["devices"],
+        &["completions", "bash"],
+        &["man"],
         &["cache", "info"],
     ] {
         let full = File::options().write(true).open("/dev/full").unwrap();

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use unbraid::Run;
 use unbraid::data::progress::Silent;
+use unbraid_study::{Manifest, StudyDirectory};
 
 /// A folder of small pictures in colour, and a table that says which are red.
 fn photographs(folder: &Path, count: u8) {
@@ -53,12 +54,16 @@ fn a_folder_is_enough() {
          scream-dsprites, smallnorb, cars3d, shapes3d, mpi3d, mnist, fashion-mnist, pinwheel, npz, table, celeba, chairs, folder, \
          and there is no file or folder of this name",
     );
+    bench.refuse(
+        &["train", "photos", "--set", "data.sise=32", "--print-config"],
+        "error: data set `folder` has no option `sise`\nhint: did you mean `size`?",
+    );
     fs::create_dir(bench.path("videos")).unwrap();
     fs::write(bench.path("videos/a.mov"), "").unwrap();
     bench.refuse(
         &["train", "videos", "--set", "data.name=folder"],
-        "error: videos: path: found a directory of unknown type, expected a known data set; give its name to open it \
-         regardless",
+        "error: videos: path: found a directory with no images but one other file: a.mov, expected images, or the files of a \
+         known data set; give its name to open it regardless",
     );
 }
 
@@ -130,6 +135,146 @@ fn a_run_and_its_data_can_be_moved() {
         &format!("error: {project}/photos: cannot open: No such file or directory (os error 2)")
             .replace(&bench.directory.path().display().to_string(), "DIR"),
     );
+}
+
+/// A study of three runs on a folder beside it.
+fn study_of_photographs(project: &Path) {
+    photographs(&project.join("photos"), 12);
+    fs::create_dir(project.join("study")).unwrap();
+    let study = "base = \"photographs\"\n[set]\ndata = { path = \"../photos\", size = 16, attributes = \"../table.csv\" }\n\
+                 training = { batch_size = 4, steps = 2 }\nevaluation = { after_training = false }\n\
+                 model = { architecture = { name = \"mlp\", encoder = [8], decoder = [8] } }\n\
+                 [grid]\n\"objective.beta\" = [1, 2, 3]\n";
+    fs::write(project.join("study/study.toml"), study).unwrap();
+}
+
+fn names_in(directory: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = fs::read_dir(directory).unwrap().map(name).collect();
+    names.sort();
+    names
+}
+
+/// A study that is moved together with its data while runs are pending goes on: those that are done stay done, and the others
+/// keep their names.
+#[test]
+fn a_study_goes_on_after_it_was_moved_with_its_data() {
+    let bench = Bench::new();
+    study_of_photographs(&bench.path("project"));
+    bench.succeed(&["study", "plan", "project/study", "--no-timing"], &[]);
+    bench.succeed(&["study", "run", "project/study", "--id", "0"], &["1/1 done"]);
+    let planned: Vec<String> = {
+        let manifest = StudyDirectory::open(&bench.path("project/study")).unwrap().read_manifest().unwrap();
+        manifest.entries.into_iter().map(|entry| entry.name).collect()
+    };
+    let first = bench.path("moved/study/runs").join(&planned[0]).join("status.json");
+
+    fs::rename(bench.path("project"), bench.path("moved")).unwrap();
+    let trained_at = fs::read(&first).unwrap();
+    let status = bench.expect_output(&["study", "status", "moved/study"]);
+    assert!(status.contains("done            1\n") && status.contains("pending         2\n"), "{status}");
+    let output = bench.unbraid(&["study", "run", "moved/study"]).output().unwrap();
+    let notes = check(&output, &["3/3 done"]);
+    assert!(!notes.contains("warning"), "{notes}");
+    let summary = String::from_utf8(output.stdout).unwrap();
+    assert!(summary.contains("finished now    2\n"), "{summary}");
+    assert_eq!(fs::read(&first).unwrap(), trained_at, "a run that was done is left alone");
+    let mut expected = planned.clone();
+    expected.sort();
+    assert_eq!(names_in(&bench.path("moved/study/runs")), expected);
+    // Runs from before and after the move are runs of the same data.
+    bench.succeed(&["study", "table", "moved/study", "-o", "table.csv"], &[]);
+
+    // Planned again in a third place, all are recognised.
+    fs::create_dir(bench.path("deep")).unwrap();
+    fs::rename(bench.path("moved"), bench.path("deep/project")).unwrap();
+    let plan = bench.expect_output(&["study", "plan", "deep/project/study", "--no-timing"]);
+    assert!(plan.contains("kept         3, 3 of them trained\nnew          0\n"), "{plan}");
+    let summary = bench.expect_output(&["study", "run", "deep/project/study"]);
+    assert_eq!(summary, "runs            3\ndone            3\n");
+
+    // Moved alone, it keeps what it has trained.
+    fs::rename(bench.path("deep/project/study"), bench.path("alone")).unwrap();
+    let status = bench.expect_output(&["study", "status", "alone"]);
+    assert!(status.contains("done            3\n"), "{status}");
+}
+
+/// Earlier versions hashed absolute paths, and their manifests have no others.
+#[test]
+fn a_study_of_an_earlier_version_keeps_its_runs() {
+    let bench = Bench::new();
+    study_of_photographs(&bench.path("project"));
+    bench.succeed(&["study", "plan", "project/study", "--no-timing"], &[]);
+    let study = StudyDirectory::open(&bench.path("project/study")).unwrap();
+    let mut manifest = study.read_manifest().unwrap();
+    for entry in &mut manifest.entries {
+        let hash = entry.configuration.fingerprint();
+        assert_ne!(entry.hash, hash);
+        entry.name = entry.name.replace(&entry.hash[..8], &hash[..8]);
+        (entry.hash, entry.paths) = (hash, Default::default());
+    }
+    manifest.write(&study.manifest()).unwrap();
+    let output = bench.unbraid(&["study", "run", "project/study", "--only", "0..2"]).output().unwrap();
+    assert!(!check(&output, &["2/2 done"]).contains("warning"));
+    let before = names_in(&study.runs());
+
+    let plan = bench.expect_output(&["study", "plan", "project/study", "--no-timing"]);
+    assert!(plan.contains("kept         2, 2 of them trained\nnew          1\n"), "{plan}");
+    // Tasks in a queue know even the pending one by its name.
+    let names = |manifest: Manifest| -> Vec<String> {
+        manifest.entries.into_iter().map(|entry| entry.name).collect()
+    };
+    assert_eq!(names(study.read_manifest().unwrap()), names(manifest.clone()));
+
+    // Moved before it was planned again.
+    manifest.write(&study.manifest()).unwrap();
+    fs::rename(bench.path("project"), bench.path("moved")).unwrap();
+    let status = bench.expect_output(&["study", "status", "moved/study"]);
+    assert!(status.contains("done            2\n") && status.contains("pending         1\n"), "{status}");
+    let plan = bench.expect_output(&["study", "plan", "moved/study", "--no-timing"]);
+    assert!(plan.contains("kept         2, 2 of them trained\nnew          1\n"), "{plan}");
+    let summary = bench.expect_output(&["study", "run", "moved/study"]);
+    assert_eq!(summary, "runs            3\ndone            3\nfinished now    1\n");
+    let after = names_in(&bench.path("moved/study/runs"));
+    assert!(before.iter().all(|name| after.contains(name)), "{before:?} {after:?}");
+}
+
+/// A plan names the weights to start from by their path; the runs also have their hash.
+#[test]
+fn runs_of_a_study_that_start_from_weights_are_done() {
+    let bench = Bench::new();
+    let project = bench.path("project");
+    study_of_photographs(&project);
+    let network = "model.architecture={ name = \"mlp\", encoder = [8], decoder = [8] }";
+    bench.succeed(
+        &[
+            "train",
+            "project/photos",
+            "--set",
+            "data.size=16",
+            "--set",
+            network,
+            "--set",
+            "data.attributes=project/table.csv",
+            "--steps",
+            "2",
+            "--batch-size",
+            "4",
+            "--no-report",
+            "--quiet",
+            "--out",
+            "project/first",
+        ],
+        &[],
+    );
+    let file = project.join("study/study.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("steps = 2 }", "steps = 2, init = { path = \"../first\" } }")).unwrap();
+    bench.succeed(&["study", "plan", "project/study", "--no-timing"], &[]);
+    bench.succeed(&["study", "run", "project/study", "--only", "0..2"], &["2/2 done"]);
+    fs::rename(&project, bench.path("moved")).unwrap();
+    let summary = bench.expect_output(&["study", "run", "moved/study"]);
+    assert_eq!(summary, "runs            3\ndone            3\nfinished now    1\n");
 }
 
 /// Paths of a study start in the directory of its study.toml, those of the file that `config` names in its own, wherever the

@@ -1,6 +1,8 @@
 //! `unbraid study submit` with programs of our own in place of Slurm's: what they are asked, and what they can do wrong.
 #![cfg(unix)]
 
+#[cfg(target_os = "linux")]
+use crate::support::Disk;
 use crate::support::{TINY, check, check_last_failure};
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,6 +41,7 @@ impl Bench {
                 hash: configuration.fingerprint(),
                 settings,
                 configuration,
+                paths: BTreeMap::new(),
             }
         };
         let manifest = Manifest { entries: (0..6).map(entry).collect() };
@@ -139,6 +142,41 @@ fn six_runs_are_two_arrays_of_three() {
     let jobs = fs::read_to_string(bench.path("study/slurm").join(jobs)).unwrap();
     assert_eq!(jobs.lines().next().unwrap(), r#"{"first_task":0,"job":"1","tasks":3}"#);
     assert_eq!(jobs.lines().count(), 2);
+}
+
+/// Without room for the tasks, for the script, and for the number of a job: nothing is submitted that has no files, no file is
+/// left that nothing needs, and a job that was accepted is named.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_reported_and_leaves_nothing() {
+    let bench = Bench::new();
+    bench.sbatch(9);
+    let Some(_disk) = Disk::mount(bench.path("study/slurm"), "64k") else { return };
+    let filler = bench.path("study/slurm/.filler");
+    // The lock itself takes no room.
+    let failure = |room: usize, file: &str, ending: &str| {
+        fs::write(&filler, vec![0_u8; (64 << 10) - room]).unwrap();
+        let output = bench.submit(&[]);
+        fs::remove_file(&filler).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = text.lines().find(|line| line.starts_with("error: ")).unwrap_or_else(|| panic!("{text}"));
+        assert!(line.contains(file) && line.ends_with(ending), "{line}");
+        line.to_owned()
+    };
+    let no_room = ": No space left on device (os error 28)";
+    // A page is 4 KiB.
+    for (room, file) in [(0, ".tasks"), (4 << 10, ".sh")] {
+        let line = failure(room, file, no_room);
+        assert!(line.starts_with("error: cannot write "), "{line}");
+        assert_eq!(bench.files(), [""; 0], "{room}");
+        assert!(!bench.path("1").exists(), "sbatch was asked");
+    }
+    let line = failure(8 << 10, ".jobs", no_room);
+    assert!(line.contains("job 1"), "{line}");
+    // That job has its files.
+    assert_eq!(bench.files().len(), 3);
+    assert!(bench.path("1").exists() && !bench.path("2").exists());
 }
 
 #[test]

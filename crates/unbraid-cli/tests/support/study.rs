@@ -146,7 +146,7 @@ fn entry(number: usize, configuration: Config) -> Entry {
         ("method".to_owned(), serde_json::json!("beta-vae")),
         ("seed".to_owned(), serde_json::json!(number)),
     ]);
-    Entry { number, name, hash, settings, configuration }
+    Entry { number, name, hash, settings, configuration, paths: BTreeMap::new() }
 }
 
 /// Waits until something holds.

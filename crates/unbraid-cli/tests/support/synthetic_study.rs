@@ -72,7 +72,8 @@ pub(crate) fn manifest(seeds: u64) -> Manifest {
                         (key.to_owned(), json!(value)),
                     ]);
                     let name = format!("{method}-{value}-positions={positions}-seed={seed}-{}", &hash[..8]);
-                    entries.push(Entry { number: entries.len(), name, hash, settings, configuration });
+                    let (number, paths) = (entries.len(), BTreeMap::new());
+                    entries.push(Entry { number, name, hash, settings, configuration, paths });
                 }
             }
         }

@@ -128,7 +128,8 @@ fn entry(number: usize, row: &Row, table: &Table) -> Entry {
     settings.insert("method".to_owned(), json!(row.method));
     settings.insert("data".to_owned(), json!(row.data));
     settings.insert("seed".to_owned(), json!(row.seed));
-    Entry { number, name: row.name.clone(), hash: configuration.fingerprint(), settings, configuration }
+    let (hash, paths) = (configuration.fingerprint(), BTreeMap::new());
+    Entry { number, name: row.name.clone(), hash, settings, configuration, paths }
 }
 
 fn write_run(path: &Path, row: &Row, table: &Table) {

@@ -127,14 +127,23 @@ fn unknown_paths_are_refused() {
     let file = directory.path().join("notes.txt");
     std::fs::write(&file, "nothing to see").unwrap();
     let directory = directory.path().join("");
-    for (path, found) in [(file.as_path(), "file"), (directory.as_path(), "directory")] {
+    let images = "images, or the files of a known data set";
+    for (path, found, expected) in [
+        (file.as_path(), "a file of unknown type", "a known data set"),
+        (directory.as_path(), "a directory with no images but one other file: notes.txt", images),
+    ] {
         let error = refused(&path.display().to_string());
-        let expected = "a known data set; give its name to open it regardless";
         assert_eq!(
             after_path(&error, path),
-            format!("path: found a {found} of unknown type, expected {expected}")
+            format!("path: found {found}, expected {expected}; give its name to open it regardless")
         );
     }
+    let image = directory.join("one.png");
+    std::fs::write(&image, "").unwrap();
+    assert_eq!(
+        after_path(&refused(&image.display().to_string()), &image),
+        "path: found an image, expected a folder of images, or another data set"
+    );
     assert_eq!(refused("no/such.npz"), format!("no/such.npz: {}", missing()));
 }
 

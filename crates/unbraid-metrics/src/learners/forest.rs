@@ -2,6 +2,7 @@
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
+use crate::interruption;
 use crate::numeric::{argmax, columns};
 use crate::options::Declare;
 use crate::random::{self, Generator, below};
@@ -92,6 +93,7 @@ impl RandomForest {
         let grown: Vec<(Vec<Node>, Vec<f64>)> = (0..parameters.trees)
             .into_par_iter()
             .map(|tree| {
+                interruption::check();
                 let mut generator = random::generator(parameters.seed, "forest", tree as u64);
                 let rows: Vec<u32> =
                     (0..features.nrows()).map(|_| below(&mut generator, features.nrows()) as u32).collect();

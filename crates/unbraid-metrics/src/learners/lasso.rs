@@ -2,6 +2,7 @@
 
 use crate::checks::check_length;
 use crate::error::{MetricsError, Result};
+use crate::interruption;
 use crate::options::{Declare, POSITIVE};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,7 @@ impl Lasso {
         let penalty = parameters.alpha * rows as f64;
         let mut weights = vec![0.0; columns.len()];
         for _ in 0..parameters.max_iterations {
+            interruption::check();
             let (mut largest_step, mut largest_weight) = (0.0_f64, 0.0_f64);
             for (weight, column) in weights.iter_mut().zip(&columns) {
                 if column.square == 0.0 {

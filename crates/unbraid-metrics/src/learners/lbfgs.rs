@@ -3,6 +3,8 @@
 //! It has the stopping criteria of L-BFGS-B as called by scikit-learn: the largest entry of the gradient, the relative
 //! decrease of the value, and the number of iterations.
 
+use crate::interruption;
+
 /// When to stop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
@@ -111,6 +113,7 @@ fn search(
     const CURVATURE: f64 = 0.9;
     const EVALUATIONS: usize = 50;
     let mut attempt = |length: f64| {
+        interruption::check();
         let moved: Vec<f64> = point.iter().zip(direction).map(|(x, d)| x + length * d).collect();
         let mut gradient = vec![0.0; point.len()];
         let value = evaluate(&moved, &mut gradient);

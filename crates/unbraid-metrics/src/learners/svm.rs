@@ -2,6 +2,7 @@
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
+use crate::interruption;
 use crate::numeric::argmax;
 use crate::options::{Choice, Declare, POSITIVE};
 use crate::random::{self, below};
@@ -219,6 +220,7 @@ fn solve(
     let mut active: Vec<usize> = (0..labels.len()).collect();
     let (mut shrink_above, mut shrink_below) = (f64::INFINITY, f64::NEG_INFINITY);
     for _ in 0..parameters.max_iterations {
+        interruption::check();
         let (mut largest, mut smallest) = (f64::NEG_INFINITY, f64::INFINITY);
         for i in (1..active.len()).rev() {
             active.swap(i, below(&mut generator, i + 1));

@@ -46,7 +46,7 @@ impl IrsParameters {
 pub struct IrsValues {
     /// The score.
     pub value: f64,
-    /// Robustness of each unit while a factor is fixed, \[units, factors\]; 0 for a constant unit.
+    /// Robustness of each unit while a factor is fixed, -1 to 1, \[units, factors\]; 0 for a constant unit.
     pub matrix: Array2<f64>,
 }
 
@@ -60,8 +60,9 @@ pub struct IrsValues {
 /// where m_ikv is the mean of z_i among these points. The values of a factor are first put into bins of equal width, so that
 /// their order matters for factors with more values than bins.
 ///
-/// * Range: at most 1 and normally at least 0, higher is better. Constant units are left out; if all are constant, the score
-///   is 0.
+/// * Range: -1 to 1, higher is better. It is below 0 where points lie farther from the mean of their group than any lies from
+///   the mean of all, which can be up to twice as far; this takes small or very uneven groups. Constant units are left out; if
+///   all are constant, the score is 0.
 /// * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms: Validating deep representations for interventional
 ///   robustness.
 /// * See also: [`factor_vae_score`](super::factor_vae_score), which also fixes factors.
@@ -151,6 +152,8 @@ impl Metric for Irs {
         Description::new("irs", "units stay constant while their factor is fixed and the others change")
             .number("irs", "IRS")
             .detail("irs_matrix")
+            // |z - m_kv| <= max z - min z <= 2 d.
+            .range(-1.0, 1.0)
             // Factors with more values than bins have neighbouring values merged.
             .factor_values_are_numbers()
     }

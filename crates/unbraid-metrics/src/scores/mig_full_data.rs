@@ -4,6 +4,7 @@ use super::mig::MigValues;
 use crate::classes::Classes;
 use crate::codes::Codes;
 use crate::error::{MetricsError, Result};
+use crate::interruption;
 use crate::metric::{Description, Metric, Needs, Options};
 use crate::numeric::{entropy_of_counts, exp2, vectorised};
 use crate::options::Declare;
@@ -230,6 +231,7 @@ impl Posterior {
             .map_init(
                 || vec![0.0; self.means.len()],
                 |densities, &row| {
+                    interruption::check();
                     // The same noise for every unit: the order of units does not matter, and sampling error shifts all
                     // of them alike, which largely cancels in the gap between two.
                     let mut generator = random::generator(seed, "mig samples", row as u64);

@@ -609,8 +609,9 @@ def irs(
     where m_ikv is the mean of z_i among these points. The values of a factor are first put into bins of equal width, so
     that their order matters for factors with more values than bins.
 
-    * Range: at most 1 and normally at least 0, higher is better. Constant units are left out; if all are constant, the
-      score is 0.
+    * Range: -1 to 1, higher is better. It is below 0 where points lie farther from the mean of their group than any
+      lies from the mean of all, which can be up to twice as far; this takes small or very uneven groups. Constant units
+      are left out; if all are constant, the score is 0.
     * Reference: Suter et al. 2019, Robustly disentangled causal mechanisms: Validating deep representations for
       interventional robustness.
     * See also: `factor_vae_score`, which also fixes factors.

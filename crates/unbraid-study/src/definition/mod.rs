@@ -6,7 +6,7 @@ mod naming;
 mod points;
 
 pub use error::DefinitionError;
-pub(crate) use naming::{data_label, ending};
+pub(crate) use naming::data_label;
 pub(crate) use points::entries;
 
 use crate::directory::StudyDirectory;
@@ -24,6 +24,8 @@ use unbraid::data::files::{LONGEST_TEXT, read_text};
 pub struct Definition {
     /// The file, for messages.
     origin: String,
+    /// The directory of the study, without links.
+    pub(crate) directory: PathBuf,
     /// What people call it.
     pub name: Option<String>,
     /// The seeds of every point, in order.
@@ -115,7 +117,10 @@ impl Definition {
         let seeds = checked_seeds(text.seeds.as_ref())?;
         let methods = methods(&text, directory)?;
         match count(&methods, &seeds) {
-            Some(0..=MOST_RUNS) => Ok(Self { origin: origin.to_owned(), name: text.name, seeds, methods }),
+            Some(0..=MOST_RUNS) => {
+                let (origin, directory) = (origin.to_owned(), directory.to_owned());
+                Ok(Self { origin, directory, name: text.name, seeds, methods })
+            }
             _ => Err(DefinitionError::TooManyRuns { most: MOST_RUNS }),
         }
     }

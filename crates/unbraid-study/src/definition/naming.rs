@@ -28,7 +28,7 @@ pub(super) fn run_name(method: &str, settings: &[(String, String)], seed: u64, h
 }
 
 /// What the name of every run with this hash ends with.
-pub(crate) fn ending(hash: &str) -> &str {
+fn ending(hash: &str) -> &str {
     &hash[..hash.len().min(DIGITS)]
 }
 

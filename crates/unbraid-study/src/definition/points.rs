@@ -9,6 +9,7 @@ use crate::manifest::Entry;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use toml::Value;
 use unbraid::config::Config;
 
@@ -44,7 +45,11 @@ fn numbered(definition: &Definition) -> Result<Vec<Entry>, DefinitionError> {
         .par_iter()
         .map(|point| {
             let data = labels.get(&point.configuration.data.to_string()).map(String::as_str);
-            definition.seeds.iter().map(|seed| entry(point, *seed, data, &short)).collect()
+            definition
+                .seeds
+                .iter()
+                .map(|seed| entry(point, *seed, data, &short, &definition.directory))
+                .collect()
         })
         .collect();
     let mut entries: Vec<Entry> = runs.into_iter().flatten().collect();
@@ -132,9 +137,15 @@ fn data_labels(points: &[Point<'_>]) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn entry(point: &Point<'_>, seed: u64, data: Option<&str>, short: &BTreeMap<&str, String>) -> Entry {
+fn entry(
+    point: &Point<'_>,
+    seed: u64,
+    data: Option<&str>,
+    short: &BTreeMap<&str, String>,
+    directory: &Path,
+) -> Entry {
     let configuration = Config { seed, ..point.configuration.clone() };
-    let hash = configuration.fingerprint();
+    let hash = configuration.fingerprint_from(directory);
     let mut settings: BTreeMap<String, Json> =
         point.values.iter().map(|(key, value)| ((*key).to_owned(), json(value))).collect();
     settings.extend(data.map(|data| ("data".to_owned(), Json::from(data))));
@@ -145,7 +156,8 @@ fn entry(point: &Point<'_>, seed: u64, data: Option<&str>, short: &BTreeMap<&str
         (short[key].clone(), value)
     };
     let name = run_name(point.label(), &point.values.iter().map(shown).collect::<Vec<_>>(), seed, &hash);
-    Entry { number: 0, name, hash, settings, configuration }
+    let paths = configuration.relative_paths(directory);
+    Entry { number: 0, name, hash, settings, configuration, paths }
 }
 
 /// A value as JSON has it; `4.0` and `4` are one number.

@@ -14,7 +14,7 @@ pub use worker::WorkerCommand;
 use crate::directory::{StudyDirectory, refuse_link};
 use crate::error::{Error, Result};
 use crate::lease::{Attempt, Heartbeat, Leases};
-use crate::manifest::Entry;
+use crate::manifest::{Entry, read_config};
 use crate::run_status::{RunStatus, Stage};
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -394,7 +394,8 @@ fn record_failure(study: &StudyDirectory, entry: &Entry, pid: u32, error: &str) 
     let status = Status::read(&path);
     let has_stopped = |state: State| matches!(state, State::Failed | State::Interrupted);
     let said_so = status.as_ref().is_some_and(|status| status.pid == pid && has_stopped(status.state));
-    let is_another = run.read_config().is_ok_and(|config| config.fingerprint() != entry.hash);
+    let is_another =
+        read_config(run.paths()).is_some_and(|found| !entry.is_run(run.paths(), &found, study.path()));
     if said_so || is_another {
         return;
     }

@@ -129,7 +129,12 @@ impl Submission {
         find_sbatch()?;
         let (tasks, script) = (self.study.slurm_tasks(&self.name), self.study.slurm_script(&self.name));
         tasks::write(&tasks, &self.tasks)?;
-        files::write(&script, Existing::Keep, |file| file.write_all(self.script.as_bytes()))?;
+        let written = files::write(&script, Existing::Keep, |file| file.write_all(self.script.as_bytes()));
+        if let Err(error) = written {
+            // Nothing needs them yet.
+            let _ = fs::remove_file(tasks);
+            return Err(error.into());
+        }
         for (submitted, array) in arrays.iter().enumerate() {
             match self.submit_one(array, observer) {
                 Ok(job) => {

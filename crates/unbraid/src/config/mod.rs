@@ -11,6 +11,7 @@ mod init;
 mod layers;
 mod model;
 mod objective;
+mod paths;
 mod presets;
 mod prior;
 mod schedule;
@@ -35,6 +36,7 @@ pub use objective::{
     FDivergence, InWords, Kernel, KlForm, Latent, METHODS, MmdConfig, ObjectiveConfig, PosteriorNeed,
     Samples, TERMS, TermConfig, Terms, WeightedTerm,
 };
+pub use paths::RelativePaths;
 pub use presets::{PRESETS, Preset};
 pub use prior::{PriorConfig, VarianceRule, Variances};
 pub use schedule::{Ramp, Schedule};

@@ -64,6 +64,28 @@ pub fn settings(text: &str) -> Result<usize> {
     Ok(import.read(&file, &recipe, &Silent)?.state.len())
 }
 
+/// An encoder as an ONNX file, on the images of a small data set. Gives the number of units.
+///
+/// # Errors
+/// If the file is no encoder of such images.
+#[cfg(feature = "onnx")]
+pub fn encoder(bytes: &[u8]) -> Result<usize> {
+    use super::onnx::{EncoderOptions, OnnxEncoder};
+    use std::sync::LazyLock;
+    use unbraid_data::DataSet;
+    use unbraid_data::random::Stream;
+
+    static DATA: LazyLock<Box<dyn DataSet>> = LazyLock::new(|| {
+        let spec = "shapes(scales=2, orientations=2, positions=2)".parse().expect("it is written here");
+        unbraid_data::open(&spec, &Silent).expect("it needs no file")
+    });
+    let data = DATA.as_ref();
+    let encoder = OnnxEncoder::of_bytes(bytes, Path::new("fuzz"), data, &EncoderOptions::default())?;
+    let codes = encoder.encode_data(data, &[0, 5, 7], Stream::new(0, "fuzzing"), &Silent)?;
+    assert_eq!(codes.mean.dim(), (3, encoder.units()));
+    Ok(encoder.units())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +120,10 @@ mod tests {
         assert!(Pickle::read(&seed("fuzz/seeds/import/torch_zip.pkl")).is_ok());
         let text = |name: &str| String::from_utf8(seed(&format!("fuzz/seeds/import/{name}"))).unwrap();
         assert_eq!(settings(&text("torch_mlp.toml")).unwrap(), 10);
+        #[cfg(feature = "onnx")]
+        for name in ["encoder_with_categories", "encoder_full_covariance", "encoder_of_others"] {
+            assert_eq!(encoder(&seed(&format!("fuzz/seeds/onnx/{name}.onnx"))).unwrap(), 2, "{name}");
+        }
         assert_eq!(
             message(settings(&text("disentangling_vae.json"))),
             "fuzz: weights of another model: encoder.conv1.weight: found nothing, expected floats [32, 1, 4, 4]"
@@ -127,6 +153,18 @@ mod tests {
                     drop(weights(&changed));
                 }
             }
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "onnx")]
+    fn damaged_encoders_do_not_panic() {
+        let bytes = seed("fuzz/seeds/onnx/encoder_of_others.onnx");
+        for place in (0..bytes.len()).step_by(11) {
+            drop(encoder(&bytes[..place]));
+            let mut changed = bytes.clone();
+            changed[place] ^= 0xff;
+            drop(encoder(&changed));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! another number of rows; with equal batches, the result for an image depends on that image alone, not on its
 //! neighbours, its position or the number of threads.
 
+use super::upload::upload;
 use super::{Categorical, DiagonalGaussian, Network, Pass};
 use crate::error::Result;
 use burn::tensor::{Tensor, TensorData};
@@ -87,7 +88,7 @@ impl Inference {
                 write(batch * self.images + place, image)?;
             }
             let dimensions = [self.images, shape.height, shape.width, shape.channels];
-            let images = Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device());
+            let images = upload(pixels, dimensions, self.network.device());
             let posterior = self.network.encode(images, &mut Pass::Inference);
             let DiagonalGaussian { mean: means, log_variance: logarithms } = posterior.continuous.moments();
             copy(means, mean);

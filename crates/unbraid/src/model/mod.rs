@@ -18,6 +18,7 @@ mod network;
 mod parameter;
 mod posterior;
 pub mod principal_components;
+mod upload;
 mod weights;
 
 pub use architecture::Blueprint;
@@ -38,5 +39,6 @@ pub use posterior::{
     ContinuousPosterior, DiagonalGaussian, Draw, FlowPosterior, FullCovarianceGaussian, ImplicitPosterior,
     Marginals,
 };
+pub(crate) use upload::upload;
 pub(crate) use weights::check_shapes;
 pub use weights::{StateTensor, Values, matched, read_state, write_state};

@@ -1,5 +1,6 @@
 //! A trained tensor with the name it has in PyTorch.
 
+use crate::device::is_cpu;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use std::fmt::Debug;
 
@@ -52,6 +53,15 @@ pub trait NamedParameter: Debug {
 
     /// Removes its gradient from those of a backward pass; `None` if the loss does not depend on it.
     fn take_gradient(&self, gradients: &mut Gradients) -> Option<Vec<f32>>;
+
+    /// The device on which its values are, without automatic differentiation; `None` if that is the CPU.
+    fn accelerator(&self) -> Option<Device>;
+
+    /// As [`NamedParameter::update`], on the device: neither the old values nor the new ones are in main memory.
+    fn update_on_device(&mut self, change: &mut dyn FnMut(Tensor<1>) -> Tensor<1>);
+
+    /// As [`NamedParameter::take_gradient`], on the device.
+    fn take_gradient_on_device(&self, gradients: &mut Gradients) -> Option<Tensor<1>>;
 }
 
 impl<const D: usize> NamedParameter for Parameter<D> {
@@ -79,4 +89,23 @@ impl<const D: usize> NamedParameter for Parameter<D> {
     fn take_gradient(&self, gradients: &mut Gradients) -> Option<Vec<f32>> {
         self.tensor.grad_remove(gradients).map(into_values)
     }
+    fn accelerator(&self) -> Option<Device> {
+        let device = self.tensor.device();
+        (!is_cpu(&device)).then(|| device.inner())
+    }
+
+    fn update_on_device(&mut self, change: &mut dyn FnMut(Tensor<1>) -> Tensor<1>) {
+        let (shape, is_tracked) = (self.tensor.dims(), self.tensor.device().is_autodiff());
+        let new = change(flat(self.tensor.clone().inner())).reshape(shape);
+        self.tensor = if is_tracked { Tensor::from_inner(new).require_grad() } else { new };
+    }
+
+    fn take_gradient_on_device(&self, gradients: &mut Gradients) -> Option<Tensor<1>> {
+        self.tensor.grad_remove(gradients).map(flat)
+    }
+}
+
+fn flat<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
+    let values = tensor.dims().iter().product::<usize>();
+    tensor.reshape([values])
 }

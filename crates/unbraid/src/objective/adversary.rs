@@ -2,6 +2,7 @@
 
 use super::Setting;
 use crate::config::DiscriminatorConfig;
+use crate::device::is_cpu;
 use crate::error::Result;
 use crate::model::{Discriminator, StateTensor, Trained, Values, matched};
 use crate::optimizer::Adam;
@@ -70,6 +71,9 @@ impl Adversary {
 
     /// The pass for these rows: the one that is remembered, if it was for the same.
     fn pass(&self, rows: &Tensor<2>) -> Option<Known> {
+        if !is_cpu(&rows.device()) {
+            return None;
+        }
         let known = self.lock().take();
         let rows = rows.clone().detach();
         let values: Vec<f32> = rows.clone().into_data().try_into_vec().ok()?;

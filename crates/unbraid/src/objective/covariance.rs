@@ -1,5 +1,6 @@
 //! The covariance of the aggregate posterior, drawn towards the identity (DIP-VAE: Kumar et al. 2018).
 
+use super::sum::sum;
 use super::{ForwardPass, Term};
 use crate::config::CovarianceOf;
 use crate::error::Result;
@@ -105,7 +106,7 @@ impl Term for Covariance {
             Entries::OffDiagonal => covariance * (identity.neg() + 1.0),
             Entries::Diagonal => (covariance - 1.0) * identity,
         };
-        (excess.clone() * excess).sum()
+        sum(excess.clone() * excess)
     }
 
     fn update(&mut self, forward: &ForwardPass<'_>) -> Vec<Tensor<1>> {

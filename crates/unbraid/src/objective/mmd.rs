@@ -1,5 +1,6 @@
 //! The maximum mean discrepancy between aggregate posterior and prior (Gretton et al. 2012; thesis eq. 2.6).
 
+use super::sum::sum;
 use super::{ForwardPass, Needs, Term};
 use crate::config::{Kernel, MmdConfig};
 use burn::tensor::Tensor;
@@ -45,7 +46,7 @@ impl Mmd {
                 Some(total) => total + values,
             });
         }
-        total.unwrap_or(distance).sum()
+        sum(total.unwrap_or(distance))
     }
 
     /// k(a, a), summed over units if they are compared separately: one for each scale.

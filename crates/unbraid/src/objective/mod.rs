@@ -27,6 +27,7 @@ mod moments;
 mod posterior_tests;
 mod random_mixture;
 mod sliced_wasserstein;
+mod sum;
 mod term;
 mod third_moment;
 mod total_correlation;

@@ -2,6 +2,7 @@
 //! any prior, as a divergence for Mathieu et al. 2019, eq. 7.
 
 use super::covariance::batch_covariance;
+use super::sum::sum;
 use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
@@ -18,6 +19,6 @@ impl Term for Moments {
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
         let mean = forward.diagonal().mean.clone().mean_dim(0) - forward.prior.mean();
         let covariance = batch_covariance(forward.diagonal()) - forward.prior.covariance();
-        (mean.clone() * mean).sum() + (covariance.clone() * covariance).sum()
+        sum(mean.clone() * mean) + sum(covariance.clone() * covariance)
     }
 }

@@ -1,5 +1,6 @@
 //! The third central moments of the aggregate posterior, pulled towards zero (Kumar et al. 2018, end of section 2.2).
 
+use super::sum::sum;
 use super::{ForwardPass, Term};
 use burn::tensor::Tensor;
 
@@ -36,6 +37,6 @@ impl Term for ThirdMoment {
         let second = spread([units, units, 1], [units, 1, units], mixed.clone().transpose());
         let third = spread([units, 1, units], [units, units, 1], mixed.transpose());
         let moments = (triples + first + second + third) / batch as f64;
-        (moments.clone() * moments).sum()
+        sum(moments.clone() * moments)
     }
 }

@@ -1,6 +1,5 @@
 //! The data of a trained run, opened again.
 
-use super::locate;
 use super::meta::Meta;
 use super::trained::Run;
 use crate::error::{Error, Result};
@@ -20,7 +19,7 @@ pub struct RunData {
 impl Run {
     /// The data that the run was trained on, where it is now: a run and its data may be moved together.
     pub fn data_spec(&self) -> DataSpec {
-        locate::located(&self.config().data, self.paths())
+        self.paths().data_spec(self.config())
     }
 
     /// Opens the data that the run was trained on.

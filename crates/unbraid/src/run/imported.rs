@@ -3,7 +3,6 @@
 use super::checkpoint;
 use super::directory::RunDirectory;
 use super::features;
-use super::locate;
 use super::meta::{Meta, Provenance};
 use super::status::{State, Status};
 use crate::config::Config;
@@ -44,7 +43,7 @@ impl ImportedWeights<'_> {
             meta.data_sha256 = data.fingerprint()?;
             meta.data_images = data.len();
         }
-        meta.data_paths = locate::relative_paths(&self.config.data, paths.root());
+        meta.data_paths = self.config.relative_paths(paths.root());
         meta.image_shape = [shape.height, shape.width, shape.channels];
         let is_parameter = |tensor: &&StateTensor| {
             let is_buffer = [".running_mean", ".running_var"].iter().any(|end| tensor.name.ends_with(end));

@@ -6,7 +6,6 @@ use super::directory::RunDirectory;
 use super::features;
 use super::init;
 use super::journal::FileJournal;
-use super::locate;
 use super::meta::Meta;
 use super::paths::RunPaths;
 use super::session::Reporter;
@@ -230,8 +229,7 @@ impl Job<'_> {
             None => Meta::new(self.config.seed),
         };
         meta.data_sha256.clone_from(&self.data_sha256);
-        let (data, run) = (&self.config.data, self.directory.paths());
-        meta.data_paths = locate::relative_paths(&locate::located(data, run), run.root());
+        meta.data_paths = self.directory.paths().relative_paths_of(self.config);
         meta.data_images = self.data.len();
         meta.image_shape = [shape.height, shape.width, shape.channels];
         meta.parameters = trainer.parameters().iter().map(count).sum();

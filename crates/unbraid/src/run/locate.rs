@@ -3,108 +3,54 @@
 
 use super::meta::Meta;
 use super::paths::RunPaths;
-use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
-use unbraid_data::registry::PATH_OPTIONS;
-use unbraid_data::{DataSpec, OptionValue};
+use crate::config::{Config, RelativePaths};
+use unbraid_data::DataSpec;
 
-/// The key of the path of the data set itself.
-const PATH: &str = "path";
+impl RunPaths {
+    /// The data of the run where it is now: each path of its configuration as it is stored, or, if nothing is there, the path
+    /// relative to the run.
+    pub fn data_spec(&self, stored: &Config) -> DataSpec {
+        stored.located(&self.relative_paths(), self.root()).data
+    }
 
-/// The paths of a data set relative to the directory of a run, by their keys.
-pub(super) fn relative_paths(data: &DataSpec, run: &Path) -> BTreeMap<String, PathBuf> {
-    let run = normal(run);
-    let relative = |(key, path): (&str, PathBuf)| Some((key.to_owned(), between(&run, &normal(&path))?));
-    paths(data).filter_map(relative).collect()
-}
+    /// The configuration of the run as if it had been moved together with its data: with the recorded paths relative to the
+    /// run, whether or not something is at the stored ones.
+    #[must_use]
+    pub fn moved(&self, stored: &Config) -> Config {
+        stored.moved(&self.relative_paths(), self.root())
+    }
 
-/// The data of a run where it is now: each path as it is stored, or, if nothing is there, the path relative to the run.
-pub(super) fn located(data: &DataSpec, run: &RunPaths) -> DataSpec {
-    let Some(meta) = Meta::read(&run.meta()) else { return data.clone() };
-    let mut found = data.clone();
-    for (key, stored) in paths(data) {
-        let Some(relative) = meta.data_paths.get(key).filter(|_| !stored.exists()) else { continue };
-        let path = normal(&run.root().join(relative));
-        if !path.exists() {
-            continue;
+    /// Whether the run, whose configuration is `stored`, is the one that is wanted: both train the same model, and the run
+    /// may have been moved together with its data.
+    pub fn is_run_of(&self, stored: &Config, wanted: &Config) -> bool {
+        stored.fingerprint() == wanted.fingerprint()
+            || stored.is_same_training(&self.relative_paths(), self.root(), wanted)
+    }
+
+    /// The paths in its configuration relative to the run: as they were recorded if they still lead somewhere, else those of
+    /// where its data is now.
+    pub(super) fn relative_paths_of(&self, stored: &Config) -> RelativePaths {
+        let recorded = self.relative_paths();
+        let mut paths = stored.located(&recorded, self.root()).relative_paths(self.root());
+        for (key, path) in &mut paths {
+            if let Some(recorded) = recorded.get(key).filter(|path| self.root().join(path).exists()) {
+                path.clone_from(recorded);
+            }
         }
-        if key == PATH {
-            found.path = Some(path);
-        } else {
-            set_path(&mut found, key, &path);
-        }
+        paths
     }
-    found
-}
 
-/// The same data set with absolute paths that do not depend on how they were written.
-pub(super) fn comparable(data: &DataSpec) -> DataSpec {
-    let mut same = data.clone();
-    same.path = data.path.as_deref().map(normal);
-    for (key, path) in paths(data).filter(|(key, _)| *key != PATH) {
-        set_path(&mut same, key, &normal(&path));
+    /// The paths in its configuration relative to the run, as they were recorded.
+    fn relative_paths(&self) -> RelativePaths {
+        Meta::read(&self.meta()).map(|meta| meta.data_paths).unwrap_or_default()
     }
-    same
-}
-
-/// Changes the path in an option.
-fn set_path(data: &mut DataSpec, option: &str, path: &Path) {
-    if let Some(stored) = data.options.get_mut(option).and_then(OptionValue::as_path_mut) {
-        *stored = path.display().to_string();
-    }
-}
-
-/// The paths of a data set by their keys.
-fn paths(data: &DataSpec) -> impl Iterator<Item = (&'static str, PathBuf)> {
-    let option = |key: &'static str| Some((key, PathBuf::from(data.options.get(key)?.as_path()?)));
-    let own = data.path.clone().map(|path| (PATH, path));
-    own.into_iter().chain(PATH_OPTIONS.into_iter().filter_map(option))
-}
-
-/// An absolute path without `.` and `..`. It is not followed through links: the place where a user sees a file is the one
-/// that they move.
-fn normal(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut normal = PathBuf::new();
-    for component in absolute.components() {
-        match component {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => normal.push(component),
-        }
-    }
-    normal
-}
-
-/// The relative path from one absolute path to another; `None` if they are on different drives.
-fn between(from: &Path, to: &Path) -> Option<PathBuf> {
-    let (mut from, mut to) = (from.components().peekable(), to.components().peekable());
-    if from.peek() != to.peek() {
-        return None;
-    }
-    while from.peek().is_some() && from.peek() == to.peek() {
-        from.next();
-        to.next();
-    }
-    Some(from.map(|_| Component::ParentDir).chain(to).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_way_from_a_run_to_its_data() {
-        for (from, to, expected) in [
-            ("/a/runs/x", "/a/photos", "../../photos"),
-            ("/a", "/a/photos", "photos"),
-            ("/a/b", "/c", "../../c"),
-            ("/a/b", "/a/b", ""),
-        ] {
-            assert_eq!(between(Path::new(from), Path::new(to)).unwrap(), Path::new(expected));
-        }
-        assert_eq!(normal(Path::new("/a/./b/../c")), Path::new("/a/c"));
-    }
+    use crate::config::Source;
+    use std::path::Path;
 
     #[test]
     fn data_is_found_after_moving_it_with_its_run() {
@@ -113,22 +59,25 @@ mod tests {
         std::fs::create_dir_all(old.join("runs/x")).unwrap();
         std::fs::create_dir(old.join("photos")).unwrap();
         std::fs::write(old.join("table.csv"), "").unwrap();
-        let data = |place: &Path| {
-            DataSpec::named("folder")
+        let config = |place: &Path| {
+            let data = DataSpec::named("folder")
                 .with_path(place.join("photos"))
                 .with("attributes", place.join("table.csv").display())
-                .with("attributes.kinds.weight", "number")
+                .with("attributes.kinds.weight", "number");
+            Config { data, ..Source::default().resolve().unwrap() }
         };
         let run = RunPaths::new(old.join("runs/x"));
         let mut meta = Meta::new(0);
-        meta.data_paths = relative_paths(&data(&old), run.root());
+        meta.data_paths = config(&old).relative_paths(run.root());
         meta.write(&run.meta()).unwrap();
-        assert_eq!(located(&data(&old), &run), data(&old));
+        assert_eq!(run.data_spec(&config(&old)), config(&old).data);
+        assert!(!run.is_run_of(&config(&old), &config(&new)));
         std::fs::rename(&old, &new).unwrap();
         let run = RunPaths::new(new.join("runs/x"));
-        assert_eq!(located(&data(&old), &run), data(&new));
+        assert_eq!(run.data_spec(&config(&old)), config(&new).data);
+        assert!(run.is_run_of(&config(&old), &config(&new)));
         // Nothing is made up where there is nothing.
         std::fs::remove_dir(new.join("photos")).unwrap();
-        assert_eq!(located(&data(&old), &run).path, data(&old).path);
+        assert_eq!(run.data_spec(&config(&old)).path, config(&old).data.path);
     }
 }

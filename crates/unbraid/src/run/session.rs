@@ -5,7 +5,6 @@ use super::data::test_part;
 use super::directory::{RunDirectory, Start};
 use super::init;
 use super::job::{Job, Stages};
-use super::locate;
 use super::signal::{NeverStop, StopSignal};
 use super::trained::Run;
 use crate::config::{Config, EvaluationSplit, HeldOutSplit, Length, Source, ValidationConfig};
@@ -15,7 +14,7 @@ use crate::observer::Observer;
 use crate::train::{Parts, check_memory};
 use std::fmt;
 use std::path::PathBuf;
-use unbraid_data::{DataSet, DataSpec};
+use unbraid_data::DataSet;
 
 /// Draws the report of a trained run and returns the path of the page. `unbraid-report` has the implementation that the
 /// command uses.
@@ -191,7 +190,8 @@ impl<'a> Session<'a> {
         let opened = match checked {
             Some(opened) => opened,
             None => {
-                let data = locate::located(&config.data, directory.paths());
+                // The stored paths are those of its checkpoints; the given ones are where the data is now.
+                let data = directory.paths().data_spec(self.config.as_ref().unwrap_or(&config));
                 self.open_data(&Config { data, ..config.clone() }, observer)?
             }
         };
@@ -296,7 +296,7 @@ fn resolve(directory: &RunDirectory, has_run: bool, given: Option<Config>) -> Re
             Ok((given, other_scores))
         }
         // It may have been moved together with its data, whose paths are part of the fingerprint.
-        (Some(stored), Some(given)) if is_moved(directory, &stored, &given) => {
+        (Some(stored), Some(given)) if directory.paths().is_run_of(&stored, &given) => {
             let other_scores = !stored.evaluation.same_scores(&given.evaluation);
             Ok((Config { data: stored.data, ..given }, other_scores))
         }
@@ -305,15 +305,6 @@ fn resolve(directory: &RunDirectory, has_run: bool, given: Option<Config>) -> Re
             differences: stored.differences(&given),
         }),
     }
-}
-
-/// Whether two configurations differ only in how they write the paths of the same data.
-fn is_moved(directory: &RunDirectory, stored: &Config, given: &Config) -> bool {
-    let data = |data: &DataSpec| locate::comparable(data);
-    let stored_data = data(&locate::located(&stored.data, directory.paths()));
-    let stored = Config { data: stored_data, ..stored.clone() };
-    let given = Config { data: data(&given.data), ..given.clone() };
-    stored.fingerprint() == given.fingerprint()
 }
 
 /// The configuration of a run that is to have another length; its checkpoints are made to fit.

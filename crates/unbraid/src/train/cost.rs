@@ -23,11 +23,15 @@ pub fn seconds_per_step(trainer: &mut Trainer<'_>, at_least: Duration) -> Result
     let start = Instant::now();
     let mut steps = 0_u32;
     loop {
-        trainer.advance()?;
+        trainer.take_step()?;
         steps += 1;
-        let elapsed = start.elapsed();
-        if elapsed >= at_least {
-            return Ok(elapsed.as_secs_f64() / f64::from(steps));
+        let is_last = start.elapsed() >= at_least;
+        // As in training: a device other than the CPU is waited for now and then.
+        if is_last || trainer.waiting.is_due() {
+            trainer.read_losses()?;
+        }
+        if is_last {
+            return Ok(start.elapsed().as_secs_f64() / f64::from(steps));
         }
     }
 }

@@ -6,26 +6,30 @@ pub mod cost;
 mod measurements;
 mod memory;
 mod validation;
+mod waiting;
 
 pub use batches::Batches;
 pub use measurements::{Means, Row};
 pub use memory::check_memory;
 
 use crate::config::{Config, ObjectiveConfig};
-use crate::device::Device;
+use crate::device::{Device, is_cpu};
 use crate::error::{Error, Result};
 use crate::model::principal_components::{
     Fit, PrincipalComponents, independent_components, probabilistic_pca,
 };
-use crate::model::{Draw, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor};
+use crate::model::{
+    Draw, NamedParameter, Network, NoiseSource, Pass, Posterior, Sample, StateTensor, upload,
+};
 use crate::objective::{ForwardPass, Latent, Losses, Objective, Setting};
 use crate::optimizer::Adam;
 use crate::prior::{Prior, PriorFamily};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use unbraid_data::DataSet;
 use unbraid_data::random::{Position, Stream};
 use unbraid_data::sampling::uniform;
 use validation::Validation;
+use waiting::WaitingLosses;
 
 /// How training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +44,8 @@ pub enum Ending {
 
 /// Keeps the record of training: a run directory, or whatever a caller provides.
 pub trait Journal {
-    /// A step is done; called after every one.
+    /// A step is done; called after every one. On a device other than the CPU, the loss may be that of an earlier step, since to read
+    /// each would make the device wait.
     fn step(&mut self, step: u64, loss: f64) -> Result;
 
     /// The means since the last row.
@@ -74,6 +79,7 @@ pub struct Trainer<'a> {
     streams: Streams,
     temperature: f64,
     means: Means,
+    waiting: WaitingLosses,
     validation: Option<Validation<'a>>,
     step: u64,
 }
@@ -116,7 +122,8 @@ fn closed_form(config: &Config) -> Option<Fit> {
     Some(Fit { components: config.model.latents.continuous, images, tolerance: 1e-7, centred: true })
 }
 
-/// Trains until `steps` steps are done, from the trainer's current step.
+/// Trains until `steps` steps are done, from the trainer's current step. On a device other than the CPU, losses are read when a row
+/// or a checkpoint is due.
 ///
 /// # Errors
 /// If a loss is not finite, an image cannot be read, or the journal cannot be written.
@@ -128,11 +135,15 @@ pub fn train(
 ) -> Result<Ending> {
     let training = &config.training;
     while trainer.step < steps && !trainer.has_stopped_early() {
-        let loss = trainer.advance()?;
+        trainer.take_step()?;
         let step = trainer.step;
-        journal.step(step, loss)?;
+        let is_row = step.is_multiple_of(training.log_every);
+        if is_row || trainer.waiting.is_due() {
+            trainer.read_losses()?;
+        }
+        journal.step(step, trainer.waiting.latest())?;
 
-        if step.is_multiple_of(training.log_every) {
+        if is_row {
             let mut row = trainer.means.take(step);
             let is_best = trainer.validate(&mut row)?;
             journal.row(&row)?;
@@ -144,6 +155,7 @@ pub fn train(
         let snapshot = step.is_multiple_of(training.checkpoint_every);
         let stop = !last && journal.should_stop();
         if last || snapshot || stop {
+            trainer.read_losses()?;
             journal.checkpoint(trainer, snapshot)?;
         }
         if stop {
@@ -193,6 +205,7 @@ impl<'a> Trainer<'a> {
             streams: Streams::new(config.seed),
             temperature: config.model.latents.temperature_or_default(),
             means: Means::new(&objective, &config.model),
+            waiting: WaitingLosses::default(),
             data,
             network,
             prior,
@@ -206,8 +219,15 @@ impl<'a> Trainer<'a> {
     /// the one after it.
     ///
     /// # Errors
-    /// If the loss is not finite, in which case the weights are unchanged, or an image cannot be read.
+    /// If the loss is not finite, in which case the weights are unchanged on the CPU, or an image cannot be read.
     pub fn advance(&mut self) -> Result<f64> {
+        self.take_step()?;
+        self.read_losses()?;
+        Ok(self.waiting.latest())
+    }
+
+    /// The step itself. On a device other than the CPU, its losses wait there for [`Trainer::read_losses`].
+    fn take_step(&mut self) -> Result {
         // Every random number depends on the seed and the step only, so that a resumed run draws the same ones.
         let step = self.step;
         self.fit_at_once()?;
@@ -245,7 +265,7 @@ impl<'a> Trainer<'a> {
         let auxiliary_losses = self.objective.update(&forward);
         // Its handles to weights would have them copied when they are updated.
         drop(forward);
-        let loss = self.measure(losses, auxiliary_losses)?;
+        self.measure(losses, auxiliary_losses)?;
 
         if self.closed_form.is_none() {
             let mut parameters = self.network.parameters_mut();
@@ -254,7 +274,7 @@ impl<'a> Trainer<'a> {
         }
         self.network.absorb(&statistics);
         self.step += 1;
-        Ok(loss)
+        Ok(())
     }
 
     /// Sets the weights of an objective that has a closed form.
@@ -276,7 +296,7 @@ impl<'a> Trainer<'a> {
         let mut pixels = vec![0.0; indices.len() * shape.values()];
         data.write_batch_parallel(indices, noise, &mut pixels)?;
         let dimensions = [indices.len(), shape.height, shape.width, shape.channels];
-        Ok(Tensor::from_data(TensorData::new(pixels, dimensions), self.network.device()))
+        Ok(upload(pixels, dimensions, self.network.device()))
     }
 
     /// The latent values that the objective decodes, and the target image of each row.
@@ -311,8 +331,9 @@ impl<'a> Trainer<'a> {
         Ok(self.noisy(&posterior, (self.streams.second_posterior, self.step)).continuous.detach())
     }
 
-    /// Adds the losses to the means of the row in progress; returns the total.
-    fn measure(&mut self, losses: Losses, auxiliary_losses: Vec<Tensor<1>>) -> Result<f64> {
+    /// Puts the losses in line to be added to the means of the row in progress. On the CPU, that is done at once, so that a loss which
+    /// is not finite does not spoil the weights.
+    fn measure(&mut self, losses: Losses, auxiliary_losses: Vec<Tensor<1>>) -> Result {
         let Losses { total, reconstruction, kl, terms, kl_of_units } = losses;
         let terms = self.objective.term_names().zip(terms).filter(|(name, _)| *name != "kl");
         let mut all = vec![total, reconstruction];
@@ -321,17 +342,29 @@ impl<'a> Trainer<'a> {
         all.extend(auxiliary_losses);
         let scalars = all.len();
         all.extend(kl_of_units);
-        // A single read for all of them: on a device other than the CPU, each would wait for the queue.
-        let values: Vec<f32> =
-            Tensor::cat(all, 0).inner().into_data().try_into_vec().expect("losses are in single precision");
-        let mut values: Vec<f64> = values.into_iter().map(f64::from).collect();
-        values.splice(scalars..scalars, self.objective.schedules(self.step).map(|(_, value)| value));
-        match self.means.add(&values) {
-            Ok(()) => Ok(values[0]),
-            Err((term, value)) => {
-                Err(Error::LossNotFinite { step: self.step + 1, term, value, checkpoint: None })
+        // A single tensor for all of them: on a device other than the CPU, each read would wait for the queue.
+        self.waiting.push(Tensor::cat(all, 0).inner(), scalars);
+        if is_cpu(self.network.device()) { self.add_losses(self.step + 1) } else { Ok(()) }
+    }
+
+    /// Reads the losses that wait on the device.
+    fn read_losses(&mut self) -> Result {
+        self.add_losses(self.step)
+    }
+
+    /// Adds the losses that wait to the means of the row in progress; `newest` is the number of the last of their steps.
+    fn add_losses(&mut self, newest: u64) -> Result {
+        let all = self.waiting.read();
+        let oldest = newest + 1 - all.len() as u64;
+        for (step, (mut values, scalars)) in (oldest..).zip(all) {
+            // Of the number of steps that were done before.
+            values.splice(scalars..scalars, self.objective.schedules(step - 1).map(|(_, value)| value));
+            if let Err((term, value)) = self.means.add(&values) {
+                return Err(Error::LossNotFinite { step, term, value, checkpoint: None });
             }
+            self.waiting.set_latest(values[0]);
         }
+        Ok(())
     }
 
     /// The model in its current state.
@@ -362,6 +395,7 @@ impl<'a> Trainer<'a> {
     /// What a resumed run needs besides the weights: the optimiser's moments, the state of terms, and the row in
     /// progress.
     pub fn state(&self) -> Vec<StateTensor> {
+        debug_assert!(self.waiting.is_empty(), "all losses are in the means");
         let mut state = self.optimizer.state(&self.parameters());
         state.extend(self.objective.state());
         state.extend(self.means.state());

@@ -19,8 +19,18 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Finds all images below `root`. Hidden files and links to directories are skipped.
+    /// Finds all images below `root`, of which there must be one. Hidden files and links to directories are skipped.
     pub(super) fn read(root: &Path) -> Result<Self> {
+        let listing = Self::scan(root)?;
+        if listing.names.is_empty() {
+            let expected = format!("{} in it or its sub-folders", super::decode::FORMATS);
+            return Err(DataError::content(root, "folder", listing.without_images(), expected));
+        }
+        Ok(listing)
+    }
+
+    /// The same, of any number of images.
+    pub(super) fn scan(root: &Path) -> Result<Self> {
         if !fs::metadata(root).map_err(DataError::io(root, "open"))?.is_dir() {
             return Err(DataError::content(root, "path", "a file", "a folder of images"));
         }
@@ -35,16 +45,16 @@ impl Listing {
         images.sort();
         foreign.sort();
         let (names, paths) = images.into_iter().unzip();
-        let listing = Self { names, paths, foreign };
-        if listing.names.is_empty() {
-            let found = match listing.foreign.len() {
-                0 => "no files".to_owned(),
-                count => format!("no images but {count} other files: {}", first_names(&listing.foreign)),
-            };
-            let expected = format!("{} in it or its sub-folders", super::decode::FORMATS);
-            return Err(DataError::content(root, "folder", found, expected));
+        Ok(Self { names, paths, foreign })
+    }
+
+    /// What there is instead of images.
+    pub(super) fn without_images(&self) -> String {
+        match self.foreign.len() {
+            0 => "no files".to_owned(),
+            1 => format!("no images but one other file: {}", first_names(&self.foreign)),
+            count => format!("no images but {count} other files: {}", first_names(&self.foreign)),
         }
-        Ok(listing)
     }
 
     /// Files that are no images by their names.

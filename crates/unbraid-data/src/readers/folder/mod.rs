@@ -72,6 +72,11 @@ pub(crate) fn recognise(path: &Path) -> bool {
     path.is_dir() && Listing::read(path).is_ok()
 }
 
+/// What is in a directory that is no data set, in a few words.
+pub(crate) fn contents(path: &Path) -> Result<String> {
+    Ok(Listing::scan(path)?.without_images())
+}
+
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
     let root = request.path()?;
     let stated = request.attributes()?;

@@ -14,6 +14,7 @@ pub use regression::GradientBoostingRegression;
 
 use crate::classes::Classes;
 use crate::error::{MetricsError, Result};
+use crate::interruption;
 use crate::numeric::{argmax, exp, vectorised};
 use crate::options::Declare;
 use columns::{Columns, mix};
@@ -123,6 +124,7 @@ impl GradientBoosting {
             // A class is identified by its first row, so that relabelling classes does not change how ties are broken.
             let first_rows: Vec<u64> = classes.rows().iter().map(|rows| rows[0] as u64).collect();
             for stage in 0..parameters.stages {
+                interruption::check();
                 let normalisers = log_normalisers(&boosters);
                 boosters.par_iter_mut().enumerate().for_each(|(class, booster)| {
                     let tie_seed = mix(mix(parameters.seed ^ (stage as u64) << 32) ^ first_rows[class]);

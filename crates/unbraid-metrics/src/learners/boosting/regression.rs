@@ -5,6 +5,7 @@ use super::tree::{self, Tree, Workspace};
 use super::{BoostingParameters, check_parameters};
 use crate::checks::check_length;
 use crate::error::Result;
+use crate::interruption;
 use ndarray::{ArrayView1, ArrayView2};
 
 /// A fitted regression: the mean, and trees that are grown one after the other on the residuals, by squared error.
@@ -49,6 +50,7 @@ impl GradientBoostingRegression {
         let (mut fitted, mut trees) = (vec![mean; target.len()], Vec::with_capacity(parameters.stages));
         let mut residuals = vec![0.0; target.len()];
         for stage in 0..parameters.stages {
+            interruption::check();
             for (residual, (value, found)) in residuals.iter_mut().zip(target.iter().zip(&fitted)) {
                 *residual = value - found;
             }

@@ -1,6 +1,7 @@
 //! Encoders of other programs as ONNX files, which [`evaluate_encoder`](crate::evaluate::evaluate_encoder) scores. The graph
 //! is computed by tract, on the CPU.
 
+mod analysis;
 mod graph;
 mod guard;
 mod input;
@@ -87,7 +88,17 @@ impl OnnxEncoder {
         let path = path.as_ref();
         // The bytes, and the tensors that they become.
         let bytes = read_limited(path, memory::limit() / 2).map_err(Error::io(path, "read it"))?;
-        let model = parsed(&bytes).map_err(|refusal| refusal.of(path))?;
+        Self::of_bytes(bytes, path, data, options)
+    }
+
+    /// As [`OnnxEncoder::open`], once the file is read. Bytes that are handed over are dropped before the tensors are made.
+    pub(super) fn of_bytes(
+        bytes: impl AsRef<[u8]>,
+        path: &Path,
+        data: &dyn DataSet,
+        options: &EncoderOptions,
+    ) -> Result<Self> {
+        let model = parsed(bytes.as_ref()).map_err(|refusal| refusal.of(path))?;
         drop(bytes);
         Self::of_model(model, path, data, options)
     }
@@ -290,18 +301,26 @@ fn only_input(graph: &GraphProto) -> Result<&tract_onnx::pb::ValueInfoProto, Ref
 /// The graph with the shapes of all its tensors.
 fn typed(onnx: &tract_onnx::Onnx, model: &ModelProto, input: &Input) -> TractResult<TypedModel> {
     let fact = InferenceFact::from(f32::fact(input.shape.iter().copied()));
-    onnx.model_for_proto_model(model)?.with_input_fact(0, fact)?.into_typed()
+    let mut model = onnx.model_for_proto_model(model)?.with_input_fact(0, fact)?;
+    analysis::analyse(&mut model)?;
+    model.into_typed()
 }
 
 /// Compares what a batch takes on every thread with the limit, before anything of it is computed.
 fn check_memory(model: &TypedModel, path: &Path) -> Result {
-    let facts = model.nodes().iter().flat_map(|node| &node.outputs).map(|output| &output.fact);
-    let needed = facts.fold(0_u64, |sum, fact| {
-        let axes = fact.shape.as_concrete().unwrap_or_default().iter();
-        let bytes =
-            axes.fold(fact.datum_type.size_of() as u64, |bytes, &axis| bytes.saturating_mul(axis as u64));
-        sum.saturating_add(bytes)
-    });
+    let mut needed = 0_u64;
+    for node in model.nodes() {
+        for output in &node.outputs {
+            let Some(axes) = output.fact.shape.as_concrete() else {
+                let found =
+                    format!("the operator `{}` with a result of no fixed size", quoted(&node.op.name()));
+                return Err(Refusal::new(found, "layers of an encoder").of(path));
+            };
+            let width = output.fact.datum_type.size_of() as u64;
+            let bytes = axes.iter().fold(width, |bytes, &axis| bytes.saturating_mul(axis as u64));
+            needed = needed.saturating_add(bytes);
+        }
+    }
     memory::check(needed.saturating_mul(rayon::current_num_threads() as u64)).map_err(
         |TooLarge { needed, limit }| Error::TooLarge { subject: path.display().to_string(), needed, limit },
     )

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::error::error_chain;
+use tract_onnx::pb::attribute_proto::AttributeType;
 use tract_onnx::pb::tensor_proto::DataType;
 use tract_onnx::pb::tensor_shape_proto::{Dimension, dimension::Value};
 use tract_onnx::pb::type_proto::{Tensor as TensorType, Value as TypeValue};
 use tract_onnx::pb::{
-    NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorShapeProto, TypeProto, ValueInfoProto,
+    AttributeProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto,
+    TypeProto, ValueInfoProto,
 };
 use unbraid_data::ImageShape;
 use unbraid_data::progress::Silent;
@@ -147,4 +149,127 @@ fn other_inputs_are_refused_with_both_shapes() {
         "e.onnx: found an output that depends on the inputs `x`, `y`, expected one input, the images"
     );
     assert_eq!(scenes().shape(), ImageShape::new(32, 32, 3));
+}
+
+fn node(operator: &str, inputs: &[&str], output: &str) -> NodeProto {
+    NodeProto {
+        op_type: operator.to_owned(),
+        input: inputs.iter().map(|&name| name.to_owned()).collect(),
+        output: vec![output.to_owned()],
+        ..NodeProto::default()
+    }
+}
+
+fn integers(name: &str, axes: &[i64], values: &[i64]) -> TensorProto {
+    TensorProto {
+        name: name.to_owned(),
+        data_type: DataType::Int64.into(),
+        dims: axes.to_vec(),
+        int64_data: values.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
+/// The image as a row, plus a number that the graph computes and calls `extra`.
+fn with_extra(nodes: &[NodeProto], constants: &[TensorProto]) -> ModelProto {
+    let mut model = flattening(DataType::Float, &["n", "3", "32", "32"]);
+    let graph = model.graph.as_mut().unwrap();
+    graph.node[0].output[0] = "row".to_owned();
+    graph.node.extend(nodes.iter().cloned());
+    let to_float = AttributeProto {
+        name: "to".to_owned(),
+        i: i64::from(i32::from(DataType::Float)),
+        r#type: AttributeType::Int.into(),
+        ..AttributeProto::default()
+    };
+    graph.node.push(NodeProto { attribute: vec![to_float], ..node("Cast", &["extra"], "float") });
+    graph.node.push(node("ReduceSum", &["float"], "sum"));
+    graph.node.push(node("Squeeze", &["sum"], "number"));
+    graph.node.push(node("Add", &["row", "number"], "code"));
+    graph.initializer.extend(constants.iter().cloned());
+    model
+}
+
+/// Zeros of a shape that is computed. The value is said, since tract's own default is a double.
+fn zeros(shape: &str, output: &str) -> NodeProto {
+    let zero = TensorProto {
+        data_type: DataType::Float.into(),
+        dims: vec![1],
+        float_data: vec![0.0],
+        ..TensorProto::default()
+    };
+    let value = AttributeProto {
+        name: "value".to_owned(),
+        t: Some(zero),
+        r#type: AttributeType::Tensor.into(),
+        ..AttributeProto::default()
+    };
+    NodeProto { attribute: vec![value], ..node("ConstantOfShape", &[shape], output) }
+}
+
+/// No file names these sizes: the graph computes them.
+#[test]
+fn computed_sizes_beyond_memory_are_refused() {
+    let refusal = |nodes: &[NodeProto], constants: &[TensorProto]| {
+        let error = opened(with_extra(nodes, constants), &EncoderOptions::default()).unwrap_err();
+        let text = error_chain(&error);
+        let start = "e.onnx: found a graph that cannot be computed (";
+        text.strip_prefix(start).unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let thousands = integers("a", &[2], &[1 << 10, 1 << 10]);
+    let square = node("Mul", &["a", "a"], "b");
+    let found = refusal(&[square.clone(), zeros("b", "extra")], &[thousands]);
+    // 2^20 x 2^20 floats.
+    assert!(found.contains("ConstantOfShape of constants would take 4.398e12 bytes"), "{found}");
+
+    // Downwards, of which tract's own rule thinks that there is nothing.
+    let scalars = [integers("zero", &[], &[0]), integers("down", &[], &[-1]), integers("a", &[], &[1 << 15])];
+    let far = node("Mul", &["b", "down"], "far");
+    let nodes = [square, far, node("Range", &["zero", "far", "down"], "extra")];
+    let found = refusal(&nodes, &scalars);
+    // 2^30 whole numbers of eight bytes.
+    assert!(found.contains("Range of constants would take 8.590e9 bytes"), "{found}");
+
+    // 700 x 700 numbers are few enough to be kept, with 5,000 along a third axis they are 19.6 GB.
+    let ones = |name: &str, axes: &[i64]| integers(name, axes, &vec![1; axes[0] as usize]);
+    let axes = [ones("x1", &[700, 1, 1]), ones("x2", &[700, 1]), ones("x3", &[5000])];
+    let nodes = [node("Add", &["x1", "x2"], "x12"), node("Add", &["x12", "x3"], "extra")];
+    let found = refusal(&nodes, &axes);
+    assert!(found.contains("of constants would take 1.960e10 bytes"), "{found}");
+}
+
+#[test]
+fn sizes_that_depend_on_pixels_are_refused() {
+    let model = with_extra(&[node("NonZero", &["row"], "extra")], &[]);
+    let text = error_chain(&opened(model, &EncoderOptions::default()).unwrap_err());
+    let found = "e.onnx: found the operator `NonZero` with a result of no fixed size";
+    assert_eq!(text, format!("{found}, expected layers of an encoder"));
+}
+
+/// What other programs write for `x.view(x.shape[0], -1) + zeros`: shapes are computed from the input's.
+#[test]
+fn shapes_that_are_computed_from_the_input_are_known() {
+    let mut model = flattening(DataType::Float, &["n", "3", "32", "32"]);
+    let graph = model.graph.as_mut().unwrap();
+    graph.node = vec![
+        node("Shape", &["x"], "shape"),
+        node("Gather", &["shape", "zero"], "images"),
+        node("Unsqueeze", &["images", "axis"], "first"),
+        NodeProto {
+            attribute: vec![AttributeProto {
+                name: "axis".to_owned(),
+                r#type: AttributeType::Int.into(),
+                ..AttributeProto::default()
+            }],
+            ..node("Concat", &["first", "rest"], "rows")
+        },
+        zeros("shape", "zeros"),
+        node("Add", &["x", "zeros"], "same"),
+        node("Reshape", &["same", "rows"], "code"),
+    ];
+    graph.initializer =
+        vec![integers("zero", &[], &[0]), integers("axis", &[1], &[0]), integers("rest", &[1], &[-1])];
+    let (codes, images) = encoded(model, &EncoderOptions::default());
+    let expected: Vec<Vec<f32>> = images.iter().map(|image| with_channels_first(image)).collect();
+    assert_eq!(codes, expected);
 }
