@@ -58,7 +58,7 @@ macro_rules! preset {
 pub static PRESETS: &[Preset] = &[
     preset!("default", "default.toml", UNBRAID, "what `unbraid train` does, in minutes"),
     preset!("ica", "ica.toml", UNBRAID, "a linear baseline (Hyvarinen 1999)"),
-    preset!("images", "images.toml", UNBRAID, "what `unbraid train shapes` does, or with any other name of images"),
+    preset!("images", "images.toml", UNBRAID, "what `unbraid train shapes` does"),
     preset!("pca", "pca.toml", UNBRAID, "a linear baseline (Tipping & Bishop 1999)"),
     preset!("photographs", "photographs.toml", UNBRAID, "what `unbraid train photos/` does"),
     preset!("vectors", "vectors.toml", UNBRAID, "what `unbraid train table.csv` does"),
@@ -127,7 +127,8 @@ mod tests {
             let source = Source { preset: Some(preset.name.to_owned()), ..Source::default() };
             source.resolve().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
         }
-        let sorted: Vec<_> = PRESETS.iter().skip(5).map(|preset| preset.name).collect();
+        let names = PRESETS.iter().map(|preset| preset.name);
+        let sorted: Vec<_> = names.filter(|name| name.contains('/')).collect();
         assert!(sorted.is_sorted(), "{sorted:?}");
     }
 
