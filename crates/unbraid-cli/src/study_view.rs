@@ -206,7 +206,8 @@ mod tests {
 
     fn entry(name: String) -> Entry {
         let configuration = Source::default().resolve().unwrap();
-        Entry { number: 10_799, name, hash: String::new(), settings: BTreeMap::new(), configuration }
+        let (hash, settings, paths) = (String::new(), BTreeMap::new(), BTreeMap::new());
+        Entry { number: 10_799, name, hash, settings, configuration, paths }
     }
 
     #[test]
