@@ -323,6 +323,8 @@ fn a_prior_from_data_without_so_many_components_is_refused() {
             "data=pinwheel",
             "--set",
             "training.batch_size=8",
+            "--set",
+            "model.latents.continuous=10",
         ])
         .args([
             "--set",
