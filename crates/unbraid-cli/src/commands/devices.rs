@@ -34,7 +34,9 @@ fn listed() -> String {
                 [] => line(word, "none on this machine"),
                 [name] => line(word, name),
                 names => {
-                    names.iter().enumerate().for_each(|(index, name)| line(&format!("{word}:{index}"), name))
+                    for (index, name) in names.iter().enumerate() {
+                        line(&format!("{word}:{index}"), name);
+                    }
                 }
             },
         }
