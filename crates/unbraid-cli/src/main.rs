@@ -8,5 +8,6 @@ use std::process::ExitCode;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    unbraid_kernels::keep_freed_memory();
     ExitCode::from(unbraid_cli::main(std::env::args_os(), None))
 }

@@ -10,6 +10,7 @@ use unbraid_kernels::{DenseShape, InstructionSet, LayerShape, measured_peak_gflo
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
+    unbraid_kernels::keep_freed_memory();
     // Cargo passes flags as well.
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<usize>().ok());
     let threads = numbers.next().map_or_else(|| vec![1, 2], |threads| vec![threads]);

@@ -7,6 +7,8 @@ mod geometry;
 mod kernel;
 mod linear;
 mod math;
+#[cfg(feature = "mimalloc")]
+mod memory;
 mod ops;
 mod peak;
 mod profile;
@@ -16,6 +18,8 @@ pub use adam::{AdamStep, adam_step};
 pub use environment::{EnvironmentError, check_environment};
 pub use kernel::ConvolutionAlgorithm;
 pub use linear::LinearActivation;
+#[cfg(feature = "mimalloc")]
+pub use memory::keep_freed_memory;
 pub use ops::{
     AdamParameters, Conv2dOptions, DenseLayer, RowFunction, bernoulli_loss, conv_transpose2d, conv2d, linear,
 };

@@ -44,6 +44,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        unbraid_kernels::keep_freed_memory();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         unbraid::check_environment().map_err(super::errors::Raise::raise)
     }

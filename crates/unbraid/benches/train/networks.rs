@@ -37,6 +37,14 @@ const CASES: [Case; 6] = [
 const THREADS: [usize; 2] = [1, 2];
 
 pub(crate) fn bench(arguments: &Arguments) -> Result<(), String> {
+    let wanted: Vec<&Case> = CASES.iter().filter(|case| case.name.starts_with(&arguments.network)).collect();
+    if wanted.is_empty() {
+        let names = CASES.map(|case| format!("`{}`", case.name)).join(", ");
+        return Err(format!(
+            "--network: found `{}`, expected the beginning of one of {names}",
+            arguments.network
+        ));
+    }
     let peaks = THREADS.map(measured_peak_gflops);
     println!(
         "{}; peak {:.0} GFLOP/s on 1 thread, {:.0} on 2; batch 64, beta-VAE, best of {} rounds\n",
@@ -46,7 +54,7 @@ pub(crate) fn bench(arguments: &Arguments) -> Result<(), String> {
         arguments.rounds
     );
     println!("{:<28}{:>18}{:>18}", "", "1 thread", "2 threads");
-    for case in &CASES {
+    for case in wanted {
         let architecture = format!("model.architecture={}", case.architecture);
         let config = configuration(&[&architecture, "objective={ name = \"beta-vae\", beta = 4 }"])?;
         let images = random_images(case.shape);

@@ -4,8 +4,12 @@ use super::Arguments;
 use serde_json::Value;
 use std::process::Command;
 
-/// The ways in which PyTorch can do it. The last takes a minute to compile, so it is measured in the first round only.
+/// The ways in which PyTorch can do it. The last takes a minute to compile, so it is measured in the first round only; so are
+/// those that are far behind then, such as bf16 on a processor that has no instructions for it.
 pub(crate) const MODES: [&str; 4] = ["eager", "channels_last", "bf16", "compile"];
+
+/// A mode that takes so many times the time of the best is not measured again.
+const FAR: f64 = 3.0;
 
 /// The best of some rounds of PyTorch.
 #[derive(Debug, Default)]
@@ -30,7 +34,7 @@ impl Rounds {
             ));
         }
         let is_first = self.version.is_empty();
-        let modes = if is_first { &MODES[..] } else { &MODES[..MODES.len() - 1] };
+        let modes: Vec<&str> = MODES.into_iter().filter(|mode| is_first || self.is_close(mode)).collect();
         let output = Command::new(python)
             .arg(script)
             .args(["--network", network, "--size", &size.to_string(), "--channels", &channels.to_string()])
@@ -42,7 +46,7 @@ impl Rounds {
         }
         let printed: Value = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("{}: its output is no JSON: {error}", script.display()))?;
-        for (mode, best) in modes.iter().zip(&mut self.best) {
+        for (mode, best) in MODES.iter().zip(&mut self.best).filter(|(mode, _)| modes.contains(mode)) {
             let found = &printed["modes"][*mode];
             let round = match (found["best_ms"].as_f64(), found["error"].as_str()) {
                 (Some(milliseconds), _) => Ok(milliseconds),
@@ -59,5 +63,13 @@ impl Rounds {
         self.version =
             printed["torch"].as_str().and_then(|text| text.split('+').next()).unwrap_or("?").to_owned();
         Ok(())
+    }
+
+    /// Whether another round could make this mode the best.
+    fn is_close(&self, mode: &str) -> bool {
+        let best = self.best.iter().flatten().flatten().fold(f64::INFINITY, |best, time| best.min(*time));
+        let place = MODES.iter().position(|other| *other == mode);
+        let time = place.and_then(|place| self.best[place].as_ref()?.as_ref().ok());
+        mode != "compile" && time.is_some_and(|time| *time < FAR * best)
     }
 }

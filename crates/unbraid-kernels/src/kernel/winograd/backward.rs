@@ -8,31 +8,80 @@ use crate::geometry::ImageShape;
 use crate::kernel::backward::Gradients;
 use crate::kernel::pad::PrepareGradient;
 use crate::kernel::product::{Left, Product, Right};
-use crate::kernel::scratch::{aligned, with_batch_scratch, with_scratch};
+use crate::kernel::scratch::{PooledBuffer, aligned, with_batch_scratch, with_scratch};
 use crate::kernel::winograd::grid::{Grid, Transformed};
 use crate::kernel::winograd::images::{FinishFine, ReadCoarse, ReadFine, WriteCoarse, WriteFine};
-use crate::kernel::winograd::points::POSITIONS;
 use crate::kernel::winograd::weights::{CollectWeights, TransformWeights, TransformedWeights};
 use crate::kernel::winograd::{Products, block_size, padded};
 use crate::kernel::write_only::WriteOnly;
 use crate::kernel::{Backward, Direction};
 use crate::simd::{Simd, TILE_VECTORS};
 
-/// Floats of transformed tiles that are kept for the weight gradient, at most: 2 MB, which the second-level caches of two
-/// cores hold. Larger chunks would wait for memory, smaller ones start threads more often.
+/// Floats of transformed tiles that are kept for the weight gradient, at most, for each part of the batch: 2 MB, which stays
+/// close to the core. Larger chunks would wait for memory, smaller ones start threads more often.
 const CHUNK_FLOATS: usize = 512 << 10;
 
-/// Tasks for each position of the weight gradient, so that threads finish at nearly the same time.
-const TASKS_PER_POSITION: usize = 2;
-
-/// One block of images, and the memory for its results.
-struct Block<'a> {
+/// Some images of the batch, and the memory for their results.
+struct Part<'a> {
     gradient: &'a [f32],
     output: Option<&'a [f32]>,
     input: &'a [f32],
+    /// Written if it is wanted.
     input_gradient: Option<&'a mut [MaybeUninit<f32>]>,
+    /// For each block.
     bias: &'a mut [f64],
-    /// Transformed tiles of the gradient, and of the input if the weight gradient is wanted.
+}
+
+impl Part<'_> {
+    /// The first images and the others. Blocks are not divided.
+    fn split_at(self, images: usize, prepared: &Prepared) -> (Self, Self) {
+        let Prepared { block_size, gradient_side, input_side, .. } = prepared;
+        let (of_gradient, of_input) = (images * gradient_side.image.len(), images * input_side.image.len());
+        let (gradient, other_gradient) = self.gradient.split_at(of_gradient);
+        let (output, other_output) = self.output.map(|output| output.split_at(of_gradient)).unzip();
+        let (input, other_input) = self.input.split_at(of_input);
+        let (input_gradient, other_input_gradient) =
+            self.input_gradient.map(|values| values.split_at_mut(of_input)).unzip();
+        let blocks = images.div_ceil(*block_size);
+        let (bias, other_bias) = self.bias.split_at_mut(blocks * gradient_side.image.channels);
+        (
+            Self { gradient, output, input, input_gradient, bias },
+            Self {
+                gradient: other_gradient,
+                output: other_output,
+                input: other_input,
+                input_gradient: other_input_gradient,
+                bias: other_bias,
+            },
+        )
+    }
+
+    fn image_count(&self, prepared: &Prepared) -> usize {
+        self.gradient.len() / prepared.gradient_side.image.len()
+    }
+
+    /// Two parts of nearly as many blocks.
+    fn halves(self, prepared: &Prepared) -> (Self, Self) {
+        let blocks = self.image_count(prepared).div_ceil(prepared.block_size);
+        self.split_at(blocks / 2 * prepared.block_size, prepared)
+    }
+
+    /// The parts of one block each.
+    fn blocks(self, prepared: &Prepared) -> impl Iterator<Item = Self> {
+        let mut rest = Some(self);
+        std::iter::from_fn(move || {
+            let part = rest.take().filter(|part| !part.gradient.is_empty())?;
+            let images = prepared.block_size.min(part.image_count(prepared));
+            let (block, others) = part.split_at(images, prepared);
+            rest = Some(others);
+            Some(block)
+        })
+    }
+}
+
+/// A block of images, and the memory for the transformed tiles of its gradient and, for the weight gradient, of its input.
+struct Block<'a> {
+    part: Part<'a>,
     gradient_tiles: &'a mut [f32],
     input_tiles: &'a mut [f32],
 }
@@ -95,55 +144,22 @@ impl Backward<'_> {
         let mut bias = vec![0.0; layer.batch_size.div_ceil(block_size) * channels];
         let input_length = if needs_input { self.input.len() } else { 0 };
         let mut input_gradient = Vec::with_capacity(input_length);
-        let transformed =
-            if needs_weights { POSITIONS * grid.fine_width() * grid.coarse.channels } else { 0 };
-
-        let block_tiles = block_size * grid.tiles_per_image();
-        let block_length = [gradient_side, input_side].map(|side| side.tiles_length(block_tiles));
-        let blocks = (CHUNK_FLOATS / (block_length[0] + block_length[1])).max(1);
-        let chunk_size = (blocks * block_size).min(layer.batch_size.next_multiple_of(block_size).max(1));
-        let blocks = chunk_size / block_size;
-        let lengths = [blocks * block_length[0], if needs_weights { blocks * block_length[1] } else { 0 }];
-        let weights = with_batch_scratch(lengths[0] + lengths[1] + transformed, |scratch| {
-            let (gradient_tiles, scratch) = scratch.split_at_mut(lengths[0]);
-            let (input_tiles, sums) = scratch.split_at_mut(lengths[1]);
-            let mut input_gradients = input_gradient.spare_capacity_mut()[..input_length]
-                .chunks_mut(chunk_size * input_side.image.len());
-            let mut bias = bias.chunks_mut(blocks * channels);
-            for first in (0..layer.batch_size).step_by(chunk_size) {
-                let image_count = chunk_size.min(layer.batch_size - first);
-                let range = |image: ImageShape| first * image.len()..(first + image_count) * image.len();
-                let mut gradient_blocks =
-                    input_gradients.next().map(|chunk| chunk.chunks_mut(block_size * input_side.image.len()));
-                let mut input_tiles_of_blocks = input_tiles.chunks_mut(block_length[1]);
-                let work: Vec<Block<'_>> = self.gradient[range(gradient_side.image)]
-                    .chunks(block_size * gradient_side.image.len())
-                    .zip(self.input[range(input_side.image)].chunks(block_size * input_side.image.len()))
-                    .zip(gradient_tiles.chunks_mut(block_length[0]))
-                    .zip(bias.next().unwrap_or_default().chunks_mut(channels))
-                    .enumerate()
-                    .map(|(number, (((gradient, input), gradient_tiles), bias))| Block {
-                        gradient,
-                        output: self.output.map(|output| {
-                            let start = range(gradient_side.image).start
-                                + number * block_size * gradient_side.image.len();
-                            &output[start..start + gradient.len()]
-                        }),
-                        input,
-                        input_gradient: gradient_blocks.as_mut().and_then(Iterator::next),
-                        bias,
-                        gradient_tiles,
-                        input_tiles: input_tiles_of_blocks.next().unwrap_or_default(),
-                    })
-                    .collect();
-                work.into_par_iter().for_each(|block| self.block(simd, block, &prepared));
-                if needs_weights {
-                    let tiles = [&*gradient_tiles, &*input_tiles];
-                    self.add_products(simd, &prepared, image_count, tiles, sums, first > 0);
-                }
-            }
-            needs_weights.then(|| simd.vectorize(CollectWeights { layer, source: &*sums }))
-        });
+        // Each product of the weight gradient reads the tiles of all images, wherever they have been transformed. A half of the
+        // batch that stays on one core, or on cores with a cache in common, spares them the way to the other.
+        let whole = Part {
+            gradient: self.gradient,
+            output: self.output,
+            input: self.input,
+            input_gradient: needs_input.then(|| &mut input_gradient.spare_capacity_mut()[..input_length]),
+            bias: &mut bias,
+        };
+        let (first, second) = whole.halves(&prepared);
+        let (first, second) = rayon::join(
+            || self.gradients_of(simd, first, &prepared),
+            || self.gradients_of(simd, second, &prepared),
+        );
+        let sums: Vec<&[f32]> = [&first, &second].into_iter().flatten().map(PooledBuffer::as_slice).collect();
+        let weights = needs_weights.then(|| simd.vectorize(CollectWeights { layer, sources: &sums }));
         // SAFETY: the blocks cover the input gradient if it is wanted, and each writes all of its part; otherwise the length
         // is 0.
         unsafe { input_gradient.set_len(input_length) };
@@ -156,10 +172,58 @@ impl Backward<'_> {
         }
     }
 
+    /// Everything for a part of the batch; gives its gradient of the transformed weights if it has images and that is wanted.
+    fn gradients_of<S: Simd>(
+        &self,
+        simd: S,
+        mut part: Part<'_>,
+        prepared: &Prepared,
+    ) -> Option<PooledBuffer> {
+        let Prepared { grid, block_size, gradient_side, input_side, .. } = prepared;
+        let image_count = part.image_count(prepared);
+        if image_count == 0 {
+            return None;
+        }
+        let block_tiles = block_size * grid.tiles_per_image();
+        let block_length = [gradient_side, input_side].map(|side| side.tiles_length(block_tiles));
+        let blocks = (CHUNK_FLOATS / (block_length[0] + block_length[1])).max(1);
+        let blocks = blocks.min(image_count.div_ceil(*block_size));
+        let chunk_size = blocks * block_size;
+        let lengths =
+            [blocks * block_length[0], if self.needs_weights { blocks * block_length[1] } else { 0 }];
+        let transformed = Transformed { tiles: grid.fine_width(), width: grid.coarse.channels }.len();
+        let mut sums = self.needs_weights.then(|| PooledBuffer::new(transformed));
+        with_batch_scratch(lengths[0] + lengths[1], |scratch| {
+            let (gradient_tiles, input_tiles) = scratch.split_at_mut(lengths[0]);
+            for first in (0..image_count).step_by(chunk_size) {
+                let (chunk, rest) = part.split_at(chunk_size.min(image_count - first), prepared);
+                part = rest;
+                let chunk_images = chunk.image_count(prepared);
+                let mut input_tiles_of_blocks = input_tiles.chunks_mut(block_length[1]);
+                let blocks: Vec<Block<'_>> = chunk
+                    .blocks(prepared)
+                    .zip(gradient_tiles.chunks_mut(block_length[0]))
+                    .map(|(part, gradient_tiles)| Block {
+                        part,
+                        gradient_tiles,
+                        input_tiles: input_tiles_of_blocks.next().unwrap_or_default(),
+                    })
+                    .collect();
+                blocks.into_par_iter().for_each(|block| self.block(simd, block, prepared));
+                if let Some(sums) = &mut sums {
+                    let tiles = [&*gradient_tiles, &*input_tiles];
+                    self.add_products(simd, prepared, chunk_images, tiles, sums.as_mut_slice(), first > 0);
+                }
+            }
+        });
+        sums
+    }
+
     /// Everything that one block needs by itself: its bias and input gradients, and the transformed tiles of both sides.
     fn block<S: Simd>(&self, simd: S, block: Block<'_>, prepared: &Prepared) {
         let Prepared { grid, weights, gradient_side, input_side, .. } = prepared;
-        let image_count = block.gradient.len() / gradient_side.image.len();
+        let Block { part, gradient_tiles, input_tiles } = block;
+        let image_count = part.image_count(prepared);
         let tiles = image_count * grid.tiles_per_image();
         let channels = gradient_side.image.channels;
         let copy_length = aligned(image_count * grid.padded_fine.len().max(grid.padded_coarse.len()));
@@ -168,22 +232,22 @@ impl Backward<'_> {
             let (copy, scratch) = scratch.split_at_mut(copy_length);
             let (sums, row_sums) = scratch.split_at_mut(sums_length);
             simd.vectorize(PrepareGradient {
-                gradient: block.gradient,
-                output: block.output,
+                gradient: part.gradient,
+                output: part.output,
                 image: gradient_side.image,
                 target: copy,
                 padded: gradient_side.padded,
                 before: gradient_side.before,
-                bias: block.bias,
+                bias: part.bias,
                 row_sums: &mut row_sums[..channels],
             });
-            let target = block.gradient_tiles;
+            let target = gradient_tiles;
             let source = &*copy;
             match self.direction {
                 Direction::Contract => simd.vectorize(ReadCoarse { grid, image_count, source, target }),
                 Direction::Expand => simd.vectorize(ReadFine { grid, image_count, source, target }),
             }
-            if let (Some(weights), Some(input_gradient)) = (weights, block.input_gradient) {
+            if let (Some(weights), Some(input_gradient)) = (weights, part.input_gradient) {
                 simd.vectorize(Products { weights, tiles, source: target, target: sums });
                 let (source, bias, relu) = (&*sums, None, false);
                 match self.direction {
@@ -200,7 +264,7 @@ impl Backward<'_> {
             }
             if self.needs_weights {
                 let Side { image, padded: shape, before, .. } = *input_side;
-                let (source, target) = (padded(block.input, image, copy, shape, before), block.input_tiles);
+                let (source, target) = (padded(part.input, image, copy, shape, before), input_tiles);
                 match self.direction {
                     Direction::Contract => simd.vectorize(ReadFine { grid, image_count, source, target }),
                     Direction::Expand => simd.vectorize(ReadCoarse { grid, image_count, source, target }),
@@ -229,48 +293,45 @@ impl Backward<'_> {
         let last_tiles = image_count % block_size * grid.tiles_per_image();
         let blocks = image_count / block_size;
         let columns = grid.coarse.channels;
-        let rows = grid.fine_width().div_ceil(TASKS_PER_POSITION);
         let width = TILE_VECTORS * S::LANES;
-        sums[..POSITIONS * grid.fine_width() * columns].par_chunks_mut(rows * columns).enumerate().for_each(
-            |(task, target)| {
-                let (position, half) = (task / TASKS_PER_POSITION, task % TASKS_PER_POSITION);
-                let mut add = add;
-                // Whole blocks, and the last one if it is smaller.
-                for (first, tiles, pairs) in [(0, tiles, blocks), (blocks, last_tiles, 1)] {
-                    if tiles == 0 || pairs == 0 {
-                        continue;
-                    }
-                    let layout = |side: Side| Transformed { tiles, width: side.width };
-                    let (fine_pair, coarse_pair) = (
-                        fine_side.tiles_length(block_size * grid.tiles_per_image()),
-                        coarse_side.tiles_length(block_size * grid.tiles_per_image()),
-                    );
-                    let fine_start = first * fine_pair + position * layout(fine_side).stride() + half * rows;
-                    let coarse_start = first * coarse_pair + position * layout(coarse_side).stride();
-                    simd.vectorize(Product {
-                        rows: target.len() / columns,
-                        columns,
-                        depth: tiles,
-                        pairs,
-                        left: Left {
-                            floats: &fine[fine_start..],
-                            row: 1,
-                            depth: fine_side.width,
-                            pair: fine_pair,
-                        },
-                        right: Right {
-                            floats: &coarse[coarse_start..],
-                            panel: width,
-                            depth: columns,
-                            pair: coarse_pair,
-                        },
-                        target: &mut *target,
-                        target_row: columns,
-                        add,
-                    });
-                    add = true;
+        let stride = Transformed { tiles: grid.fine_width(), width: columns }.stride();
+        sums.par_chunks_mut(stride).enumerate().for_each(|(position, target)| {
+            let mut add = add;
+            // Whole blocks, and the last one if it is smaller.
+            for (first, tiles, pairs) in [(0, tiles, blocks), (blocks, last_tiles, 1)] {
+                if tiles == 0 || pairs == 0 {
+                    continue;
                 }
-            },
-        );
+                let layout = |side: Side| Transformed { tiles, width: side.width };
+                let (fine_pair, coarse_pair) = (
+                    fine_side.tiles_length(block_size * grid.tiles_per_image()),
+                    coarse_side.tiles_length(block_size * grid.tiles_per_image()),
+                );
+                let fine_start = first * fine_pair + position * layout(fine_side).stride();
+                let coarse_start = first * coarse_pair + position * layout(coarse_side).stride();
+                simd.vectorize(Product {
+                    rows: grid.fine_width(),
+                    columns,
+                    depth: tiles,
+                    pairs,
+                    left: Left {
+                        floats: &fine[fine_start..],
+                        row: 1,
+                        depth: fine_side.width,
+                        pair: fine_pair,
+                    },
+                    right: Right {
+                        floats: &coarse[coarse_start..],
+                        panel: width,
+                        depth: columns,
+                        pair: coarse_pair,
+                    },
+                    target: &mut *target,
+                    target_row: columns,
+                    add,
+                });
+                add = true;
+            }
+        });
     }
 }

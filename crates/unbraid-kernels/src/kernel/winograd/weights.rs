@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use crate::geometry::Layer;
 use crate::kernel::Direction;
 use crate::kernel::scratch::PooledBuffer;
-use crate::kernel::winograd::grid::PHASES;
-use crate::kernel::winograd::points::{FromTaps, POSITIONS, SPAN, TAPS, ToTaps, on_both_axes};
+use crate::kernel::winograd::grid::{PHASES, Transformed};
+use crate::kernel::winograd::points::{FromTaps, SPAN, TAPS, ToTaps, on_both_axes};
 use crate::simd::{Kernel, MAXIMUM_LANES, Simd, TILE_VECTORS};
 
 /// Taps of the whole kernel along one axis.
@@ -19,7 +19,8 @@ const fn tap(phase: usize, a: usize, b: usize) -> usize {
     (2 * a + phase / 2) * KERNEL + 2 * b + phase % 2
 }
 
-/// Transformed weights in the order in which products read them: `[positions][panels][depth][panel width]`.
+/// Transformed weights in the order in which products read them: `[positions][panels][depth][panel width]`, with the gaps of
+/// [`Transformed`] between positions.
 pub(super) struct TransformedWeights {
     values: PooledBuffer,
     depth: usize,
@@ -27,14 +28,10 @@ pub(super) struct TransformedWeights {
 }
 
 impl TransformedWeights {
-    /// Floats from one position to the next.
-    pub(super) fn position(&self) -> usize {
-        self.depth * self.columns
-    }
-
     /// The panels of one position.
     pub(super) fn at(&self, position: usize) -> &[f32] {
-        &self.values.as_slice()[position * self.position()..][..self.position()]
+        let layout = Transformed { tiles: self.depth, width: self.columns };
+        &self.values.as_slice()[position * layout.stride()..][..self.depth * self.columns]
     }
 
     pub(super) fn depth(&self) -> usize {
@@ -71,7 +68,7 @@ impl Kernel for TransformWeights<'_> {
             "channels are whole vectors"
         );
         // Every float of it is written: each pair of a source and a target channel, at each position.
-        let mut values = PooledBuffer::new(POSITIONS * depth * columns);
+        let mut values = PooledBuffer::new(Transformed { tiles: depth, width: columns }.len());
         let target = SharedTarget(values.as_mut_slice().as_mut_ptr());
         let rows = depth / if self.direction == Direction::Contract { PHASES } else { 1 };
         // Small layers are one task.
@@ -118,6 +115,7 @@ impl Kernel for TransformSome<'_> {
         let Self { weights: TransformWeights { layer, direction, weights }, rows, depth, columns, target } =
             self;
         let (fine, width) = (layer.fine.channels, TILE_VECTORS * S::LANES);
+        let position_stride = Transformed { tiles: depth, width: columns }.stride();
         for other in rows {
             for channel in (0..columns).step_by(S::LANES) {
                 // The vector runs along the target channels. In a contraction all phases have the same ones; in an
@@ -127,7 +125,7 @@ impl Kernel for TransformSome<'_> {
                     Direction::Expand => channel / fine..channel / fine + 1,
                 };
                 for phase in phases {
-                    let (row, source, stride) = match direction {
+                    let (row, source, kernel_stride) = match direction {
                         Direction::Contract => (phase * fine + other, channel * fine + other, fine),
                         Direction::Expand => (other, other * fine + channel % fine, 1),
                     };
@@ -136,7 +134,7 @@ impl Kernel for TransformSome<'_> {
                         for (b, vector) in line.iter_mut().enumerate() {
                             let mut lanes = [0.0; MAXIMUM_LANES];
                             for (lane, value) in lanes[..S::LANES].iter_mut().enumerate() {
-                                let kernel = (source + lane * stride) * KERNEL * KERNEL;
+                                let kernel = (source + lane * kernel_stride) * KERNEL * KERNEL;
                                 *value = weights[kernel + tap(phase, a, b)];
                             }
                             // SAFETY: the array holds the largest vector.
@@ -152,7 +150,7 @@ impl Kernel for TransformSome<'_> {
                     for (position, vector) in square.as_flattened().iter().enumerate() {
                         // SAFETY: `start` and the floats after it lie inside the panels of one position, and no other
                         // task has this row.
-                        unsafe { simd.store(target.0.add(position * depth * columns + start), *vector) };
+                        unsafe { simd.store(target.0.add(position * position_stride + start), *vector) };
                     }
                 }
             }
@@ -160,11 +158,12 @@ impl Kernel for TransformSome<'_> {
     }
 }
 
-/// The gradient of the weights, `[coarse, fine, 4, 4]`, from that of the transformed weights, `[positions][phases *
-/// fine][coarse]`.
+/// The gradient of the weights, `[coarse, fine, 4, 4]`, from those of the transformed weights, `[positions][phases *
+/// fine][coarse]` with the gaps of [`Transformed`].
 pub(super) struct CollectWeights<'a> {
     pub(super) layer: &'a Layer,
-    pub(super) source: &'a [f32],
+    /// Gradients of parts of the batch, to be added.
+    pub(super) sources: &'a [&'a [f32]],
 }
 
 impl Kernel for CollectWeights<'_> {
@@ -173,13 +172,14 @@ impl Kernel for CollectWeights<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
         let (fine, coarse) = (self.layer.fine.channels, self.layer.coarse.channels);
-        assert_eq!(self.source.len(), POSITIONS * PHASES * fine * coarse, "transformed gradient");
+        let transformed = Transformed { tiles: PHASES * fine, width: coarse }.len();
+        assert!(self.sources.iter().all(|source| source.len() == transformed), "transformed gradients");
         assert!(coarse.is_multiple_of(S::LANES), "channels are whole vectors");
         let mut weights = vec![0.0; self.layer.weights()];
         let kernels = fine * KERNEL * KERNEL;
         weights.par_chunks_mut(S::LANES * kernels).enumerate().for_each(|(number, weights)| {
-            let (source, first) = (self.source, number * S::LANES);
-            simd.vectorize(CollectSome { source, first, fine, coarse, weights });
+            let (sources, first) = (self.sources, number * S::LANES);
+            simd.vectorize(CollectSome { sources, first, fine, coarse, weights });
         });
         weights
     }
@@ -187,7 +187,7 @@ impl Kernel for CollectWeights<'_> {
 
 /// The part of [`CollectWeights`] for one vector of coarse channels.
 struct CollectSome<'a> {
-    source: &'a [f32],
+    sources: &'a [&'a [f32]],
     /// The first of the coarse channels.
     first: usize,
     fine: usize,
@@ -200,14 +200,18 @@ impl Kernel for CollectSome<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { source, first, fine, coarse, weights } = self;
+        let Self { sources, first, fine, coarse, weights } = self;
+        let stride = Transformed { tiles: PHASES * fine, width: coarse }.stride();
         for row in 0..PHASES * fine {
             let (phase, channel) = (row / fine, row % fine);
             let mut square = [[simd.splat(0.0); SPAN]; SPAN];
-            for (position, vector) in square.as_flattened_mut().iter_mut().enumerate() {
-                let start = (position * PHASES * fine + row) * coarse + first;
-                // SAFETY: the slice holds a vector.
-                *vector = unsafe { simd.load(source[start..][..S::LANES].as_ptr()) };
+            for source in sources {
+                for (position, vector) in square.as_flattened_mut().iter_mut().enumerate() {
+                    let start = position * stride + row * coarse + first;
+                    // SAFETY: the slice holds a vector.
+                    let part = unsafe { simd.load(source[start..][..S::LANES].as_ptr()) };
+                    *vector = simd.add(*vector, part);
+                }
             }
             let taps = on_both_axes::<ToTaps, S, SPAN, TAPS>(simd, square);
             for (a, line) in taps.iter().enumerate() {
