@@ -9,9 +9,10 @@ use rayon::prelude::*;
 
 use crate::geometry::{ImageShape, Layer};
 use crate::kernel::engine::{Engine, plan};
+use crate::kernel::gradient::PrepareGradient;
 use crate::kernel::outer::{Products, fine_offsets, sums_length};
 use crate::kernel::pack::padded_channels;
-use crate::kernel::pad::{Padded, PrepareGradient, copy_padded};
+use crate::kernel::pad::{Padded, copy_padded};
 use crate::kernel::plan::Shapes;
 use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::tile::Sums;

@@ -7,6 +7,7 @@ mod backward;
 pub(crate) mod dots;
 mod engine;
 mod forward;
+mod gradient;
 mod outer;
 mod pack;
 mod pad;

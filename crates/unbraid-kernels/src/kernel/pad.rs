@@ -1,7 +1,6 @@
 //! Copies images into scratch memory with a border of zeros.
 
 use crate::geometry::ImageShape;
-use crate::simd::{Kernel, Simd};
 
 /// Images with a border.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +38,7 @@ pub(crate) fn copy_padded(
 
 /// Clears the border of one image and calls `fill` with each row inside it.
 #[inline(always)]
-fn for_each_row(
+pub(crate) fn for_each_row(
     image: ImageShape,
     target: &mut [f32],
     padded: ImageShape,
@@ -55,57 +54,5 @@ fn for_each_row(
         target[..left].fill(0.0);
         target[left + image.row()..].fill(0.0);
         fill(row, &mut target[left..left + image.row()]);
-    }
-}
-
-/// Prepares the gradient of a layer's output: sets it to zero where the ReLU was inactive, copies it with a border, and
-/// sums it for the bias.
-pub(crate) struct PrepareGradient<'a> {
-    pub(crate) gradient: &'a [f32],
-    /// The layer's output, if it has a ReLU: the gradient is kept where it is positive.
-    pub(crate) output: Option<&'a [f32]>,
-    pub(crate) image: ImageShape,
-    pub(crate) target: &'a mut [f32],
-    pub(crate) padded: ImageShape,
-    pub(crate) before: [usize; 2],
-    /// The bias gradient so far: one sum per channel, in double precision, because it may have a million terms.
-    pub(crate) bias: &'a mut [f64],
-    /// Scratch memory, one float per channel.
-    pub(crate) row_sums: &'a mut [f32],
-}
-
-impl Kernel for PrepareGradient<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        let Self { gradient, output, image, target, padded, before, bias, row_sums } = self;
-        let images = gradient.chunks_exact(image.len()).zip(target.chunks_exact_mut(padded.len()));
-        for (number, (gradient, target)) in images.enumerate() {
-            let output = output.map(|output| &output[number * image.len()..][..image.len()]);
-            for_each_row(image, target, padded, before, |row, target| {
-                let range = row * image.row()..(row + 1) * image.row();
-                let gradient = &gradient[range.clone()];
-                match output {
-                    None => target.copy_from_slice(gradient),
-                    Some(output) => {
-                        for ((target, gradient), output) in
-                            target.iter_mut().zip(gradient).zip(&output[range])
-                        {
-                            *target = if *output > 0.0 { *gradient } else { 0.0 };
-                        }
-                    }
-                }
-                row_sums.fill(0.0);
-                for pixel in target.chunks_exact(image.channels) {
-                    for (sum, value) in row_sums.iter_mut().zip(pixel) {
-                        *sum += value;
-                    }
-                }
-                for (sum, row_sum) in bias.iter_mut().zip(&*row_sums) {
-                    *sum += f64::from(*row_sum);
-                }
-            });
-        }
     }
 }

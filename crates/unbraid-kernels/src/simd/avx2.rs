@@ -112,4 +112,12 @@ unsafe impl Simd for Avx2 {
             _mm256_blendv_ps(no, yes, mask)
         }
     }
+
+    #[inline(always)]
+    fn select_positive(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+        unsafe {
+            let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(value, _mm256_setzero_ps());
+            _mm256_blendv_ps(no, yes, mask)
+        }
+    }
 }

@@ -111,4 +111,12 @@ unsafe impl Simd for Avx512 {
             _mm512_mask_blend_ps(mask, no, yes)
         }
     }
+
+    #[inline(always)]
+    fn select_positive(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+        unsafe {
+            let mask = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(value, _mm512_setzero_ps());
+            _mm512_mask_blend_ps(mask, no, yes)
+        }
+    }
 }

@@ -83,6 +83,8 @@ pub(crate) unsafe trait Simd: Copy + Send + Sync {
     fn prefetch(self, _from: *const f32) {}
     /// In each lane, `yes` if `value >= 0`, otherwise (also for NaN) `no`.
     fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+    /// In each lane, `yes` if `value > 0`, otherwise (also for NaN) `no`.
+    fn select_positive(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
 }
 
 /// A computation written once for all instruction sets.

@@ -99,4 +99,9 @@ unsafe impl Simd for Neon {
     fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         unsafe { vbslq_f32(vcgeq_f32(value, vdupq_n_f32(0.0)), yes, no) }
     }
+
+    #[inline(always)]
+    fn select_positive(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+        unsafe { vbslq_f32(vcgtq_f32(value, vdupq_n_f32(0.0)), yes, no) }
+    }
 }

@@ -86,4 +86,9 @@ unsafe impl Simd for Scalar {
     fn select_non_negative(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
         lanes(|i| if value[i] >= 0.0 { yes[i] } else { no[i] })
     }
+
+    #[inline(always)]
+    fn select_positive(self, value: Self::Vector, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+        lanes(|i| if value[i] > 0.0 { yes[i] } else { no[i] })
+    }
 }

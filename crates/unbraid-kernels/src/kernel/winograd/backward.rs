@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::geometry::ImageShape;
 use crate::kernel::backward::Gradients;
-use crate::kernel::pad::PrepareGradient;
+use crate::kernel::gradient::PrepareGradient;
 use crate::kernel::product::{Left, Product, Right};
 use crate::kernel::scratch::{PooledBuffer, aligned, with_batch_scratch, with_scratch};
 use crate::kernel::winograd::grid::{Grid, Transformed};

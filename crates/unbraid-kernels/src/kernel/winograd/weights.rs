@@ -116,37 +116,30 @@ impl Kernel for TransformSome<'_> {
             self;
         let (fine, width) = (layer.fine.channels, TILE_VECTORS * S::LANES);
         let position_stride = Transformed { tiles: depth, width: columns }.stride();
+        // The vectors run along the target channels, which an expansion has once for each phase.
+        let channels = match direction {
+            Direction::Contract => columns,
+            Direction::Expand => fine,
+        };
         for other in rows {
-            for channel in (0..columns).step_by(S::LANES) {
-                // The vector runs along the target channels. In a contraction all phases have the same ones; in an
-                // expansion a target channel belongs to one phase.
-                let phases = match direction {
-                    Direction::Contract => 0..PHASES,
-                    Direction::Expand => channel / fine..channel / fine + 1,
+            for channel in (0..channels).step_by(S::LANES) {
+                let taps = match direction {
+                    Direction::Contract => load_kernels(simd, weights, channel * fine + other, fine),
+                    Direction::Expand => load_kernels(simd, weights, other * fine + channel, 1),
                 };
-                for phase in phases {
-                    let (row, source, kernel_stride) = match direction {
-                        Direction::Contract => (phase * fine + other, channel * fine + other, fine),
-                        Direction::Expand => (other, other * fine + channel % fine, 1),
+                for phase in 0..PHASES {
+                    let (row, column) = match direction {
+                        Direction::Contract => (phase * fine + other, channel),
+                        Direction::Expand => (other, phase * fine + channel),
                     };
-                    let mut taps = [[simd.splat(0.0); TAPS]; TAPS];
-                    for (a, line) in taps.iter_mut().enumerate() {
-                        for (b, vector) in line.iter_mut().enumerate() {
-                            let mut lanes = [0.0; MAXIMUM_LANES];
-                            for (lane, value) in lanes[..S::LANES].iter_mut().enumerate() {
-                                let kernel = (source + lane * kernel_stride) * KERNEL * KERNEL;
-                                *value = weights[kernel + tap(phase, a, b)];
-                            }
-                            // SAFETY: the array holds the largest vector.
-                            *vector = unsafe { simd.load(lanes.as_ptr()) };
-                        }
-                    }
+                    let taps: [[S::Vector; TAPS]; TAPS] =
+                        std::array::from_fn(|a| std::array::from_fn(|b| taps[tap(phase, a, b)]));
                     let square = on_both_axes::<FromTaps, S, TAPS, SPAN>(simd, taps);
                     // The last panel may be narrower.
-                    let panel = channel / width;
+                    let panel = column / width;
                     let panel_width = width.min(columns - panel * width);
-                    let start = panel * width * depth + row * panel_width + channel % width;
-                    assert!(row < depth && channel % width + S::LANES <= panel_width, "a vector of a panel");
+                    let start = panel * width * depth + row * panel_width + column % width;
+                    assert!(row < depth && column % width + S::LANES <= panel_width, "a vector of a panel");
                     for (position, vector) in square.as_flattened().iter().enumerate() {
                         // SAFETY: `start` and the floats after it lie inside the panels of one position, and no other
                         // task has this row.
@@ -156,6 +149,28 @@ impl Kernel for TransformSome<'_> {
             }
         }
     }
+}
+
+/// The taps of as many kernels as a vector has lanes, one vector for each tap: from the kernel `first` on, every `stride`-th.
+///
+/// A kernel is one cache line and is read at once. Kernels that are 4 KB apart share a few lines of the first-level cache, and
+/// would not stay there from one tap to the next.
+#[inline(always)]
+fn load_kernels<S: Simd>(
+    simd: S,
+    weights: &[f32],
+    first: usize,
+    stride: usize,
+) -> [S::Vector; KERNEL * KERNEL] {
+    let mut taps = [[0.0; MAXIMUM_LANES]; KERNEL * KERNEL];
+    for lane in 0..S::LANES {
+        let kernel = &weights[(first + lane * stride) * KERNEL * KERNEL..][..KERNEL * KERNEL];
+        for (tap, value) in taps.iter_mut().zip(kernel) {
+            tap[lane] = *value;
+        }
+    }
+    // SAFETY: an array holds the largest vector.
+    std::array::from_fn(|tap| unsafe { simd.load(taps[tap].as_ptr()) })
 }
 
 /// The gradient of the weights, `[coarse, fine, 4, 4]`, from those of the transformed weights, `[positions][phases *
@@ -202,24 +217,32 @@ impl Kernel for CollectSome<'_> {
     fn run<S: Simd>(self, simd: S) {
         let Self { sources, first, fine, coarse, weights } = self;
         let stride = Transformed { tiles: PHASES * fine, width: coarse }.stride();
-        for row in 0..PHASES * fine {
-            let (phase, channel) = (row / fine, row % fine);
-            let mut square = [[simd.splat(0.0); SPAN]; SPAN];
-            for source in sources {
-                for (position, vector) in square.as_flattened_mut().iter_mut().enumerate() {
-                    let start = position * stride + row * coarse + first;
-                    // SAFETY: the slice holds a vector.
-                    let part = unsafe { simd.load(source[start..][..S::LANES].as_ptr()) };
-                    *vector = simd.add(*vector, part);
+        for channel in 0..fine {
+            let mut taps = [[0.0; MAXIMUM_LANES]; KERNEL * KERNEL];
+            for phase in 0..PHASES {
+                let row = phase * fine + channel;
+                let mut square = [[simd.splat(0.0); SPAN]; SPAN];
+                for source in sources {
+                    for (position, vector) in square.as_flattened_mut().iter_mut().enumerate() {
+                        let start = position * stride + row * coarse + first;
+                        // SAFETY: the slice holds a vector.
+                        let part = unsafe { simd.load(source[start..][..S::LANES].as_ptr()) };
+                        *vector = simd.add(*vector, part);
+                    }
+                }
+                let square = on_both_axes::<ToTaps, S, SPAN, TAPS>(simd, square);
+                for (a, line) in square.iter().enumerate() {
+                    for (b, vector) in line.iter().enumerate() {
+                        // SAFETY: an array holds the largest vector.
+                        unsafe { simd.store(taps[tap(phase, a, b)].as_mut_ptr(), *vector) };
+                    }
                 }
             }
-            let taps = on_both_axes::<ToTaps, S, SPAN, TAPS>(simd, square);
-            for (a, line) in taps.iter().enumerate() {
-                for (b, vector) in line.iter().enumerate() {
-                    let values = simd.to_array(*vector);
-                    for (lane, value) in values[..S::LANES].iter().enumerate() {
-                        weights[(lane * fine + channel) * KERNEL * KERNEL + tap(phase, a, b)] = *value;
-                    }
+            // Whole kernels, each of which is a cache line; see `load_kernels`.
+            for lane in 0..S::LANES {
+                let kernel = &mut weights[(lane * fine + channel) * KERNEL * KERNEL..][..KERNEL * KERNEL];
+                for (value, tap) in kernel.iter_mut().zip(&taps) {
+                    *value = tap[lane];
                 }
             }
         }
