@@ -175,7 +175,7 @@
     if (unit.factor) words.push(`${unit.factor.name} ${unit.factor.measure} ${unit.factor.value.toFixed(2)}`);
     followers.forEach((model) => {
       const match = model.matches[place];
-      words.push(`${model.number}: ${match ? `${match.unit}, r ${shown(match.correlation)}` : "no match"}`);
+      words.push(`${model.number}: ${match ? `${match.unit}, r\u00a0${shown(match.correlation)}` : "no match"}`);
     });
     return words.join(" \u00b7 ");
   };
