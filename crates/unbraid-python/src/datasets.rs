@@ -1,13 +1,13 @@
 //! Data sets with known factors.
 
 use crate::errors::{Raise, wrong_type, wrong_value};
-use crate::factors::integers;
+use crate::factors::{integers, whole_numbers};
 use crate::numbers::{self, check_images};
 use crate::progress::{self, Reporter};
 use crate::values::to_json;
 use crate::work::{self, Stop};
 use ndarray::{Array2, Array4};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray4, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray4};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -75,20 +75,21 @@ impl PyDataset {
         factors.into_pyarray(py)
     }
 
-    fn factor(&self, factor: &Bound<'_, PyAny>) -> PyResult<usize> {
+    /// The factor that an argument names, or says the number of.
+    fn factor(&self, argument: &str, factor: &Bound<'_, PyAny>) -> PyResult<usize> {
         let Some(space) = self.data.factors() else {
-            return Err(wrong_value("factor", "data without factors", "data with factors"));
+            return Err(wrong_value(argument, "data without factors", "data with factors"));
         };
-        let position = match to_json("factor", factor)? {
+        let position = match to_json(argument, factor)? {
             Value::String(name) => space.position(&name),
             Value::Number(number) => {
                 number.as_u64().map(|number| number as usize).filter(|number| *number < space.len())
             }
-            _ => return Err(wrong_type("factor", factor, "the name or the number of a factor")),
+            _ => return Err(wrong_type(argument, factor, "the name or the number of a factor")),
         };
         let names =
             || space.factors().iter().map(|factor| factor.name.as_str()).collect::<Vec<_>>().join(", ");
-        position.ok_or_else(|| wrong_value("factor", factor, format!("one of {}", names())))
+        position.ok_or_else(|| wrong_value(argument, factor, format!("one of {}", names())))
     }
 }
 
@@ -149,18 +150,15 @@ impl PyDataset {
     }
 
     /// Reads images by their numbers, `[n, height, width, channels]`, floats from 0 to 1.
-    fn read<'py>(
-        &self,
-        py: Python<'py>,
-        indices: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+    fn read<'py>(&self, py: Python<'py>, indices: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray4<f32>>> {
         let len = self.data.len();
         let index = |index: &i64| {
             usize::try_from(*index).ok().filter(|index| *index < len).ok_or_else(|| {
                 PyIndexError::new_err(format!("indices: found {index}, expected 0 to {}", len - 1))
             })
         };
-        let indices: Vec<usize> = indices.as_array().iter().map(index).collect::<PyResult<_>>()?;
+        let indices: Vec<usize> =
+            whole_numbers("indices", indices)?.iter().map(index).collect::<PyResult<_>>()?;
         self.images(py, &indices, 0)
     }
 
@@ -179,7 +177,7 @@ impl PyDataset {
         match fixed {
             None => uniform(self.data.len(), &mut generator, &mut indices),
             Some(factor) => {
-                let factor = self.factor(factor)?;
+                let factor = self.factor("fixed", factor)?;
                 let interventions = Interventions::new(self.data.as_ref()).map_err(Raise::raise)?;
                 interventions.fixed(factor, &mut generator, &mut indices);
             }
@@ -197,7 +195,7 @@ impl PyDataset {
         #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<(Sampled<'py>, Sampled<'py>)> {
         check_images("n", n.saturating_mul(2), self.data.shape())?;
-        let factor = self.factor(factor)?;
+        let factor = self.factor("factor", factor)?;
         let (mut first, mut second) = (vec![0; n], vec![0; n]);
         let mut generator = Stream::new(seed, "sample of a data set").at(0).generator();
         let interventions = Interventions::new(self.data.as_ref()).map_err(Raise::raise)?;

@@ -2,7 +2,7 @@
 
 use crate::errors::{wrong_type, wrong_value};
 use crate::values::type_name;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array, Array1, Array2, Dimension};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use unbraid::data::{Factor, FactorKind, FactorSpace, FactorTable};
@@ -17,16 +17,16 @@ pub(crate) enum Factors {
 impl Factors {
     /// Class numbers, or real numbers if some are not whole.
     pub(crate) fn new(argument: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let array = two_axes(argument, object)?;
+        let array = with_axes(argument, object, 2)?;
         let kind = kind_of(&array)?;
         if matches!(kind, 'i' | 'u' | 'b') {
-            return Ok(Self::Whole(converted::<i64>(argument, &array, "int64")?));
+            return Ok(Self::Whole(converted(argument, &array, "int64")?));
         }
         if kind != 'f' {
             let found = format!("dtype {}", array.getattr("dtype")?);
             return Err(wrong_type(argument, found, "whole or real numbers"));
         }
-        let numbers = converted::<f64>(argument, &array, "float64")?;
+        let numbers: Array2<f64> = converted(argument, &array, "float64")?;
         Ok(match factors_from_floats("factors", numbers.view()) {
             Ok(whole) => Self::Whole(whole),
             Err(_) => Self::Real(numbers),
@@ -51,7 +51,7 @@ impl Factors {
 
 /// An array of two axes as doubles: codes, log-variances.
 pub(crate) fn doubles(argument: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Array2<f64>> {
-    let array = two_axes(argument, object)?;
+    let array = with_axes(argument, object, 2)?;
     if !matches!(kind_of(&array)?, 'f' | 'i' | 'u') {
         let found = format!("dtype {}", array.getattr("dtype")?);
         return Err(wrong_type(argument, found, "float32 or float64"));
@@ -67,7 +67,24 @@ pub(crate) fn integers(argument: &'static str, object: &Bound<'_, PyAny>) -> PyR
     }
 }
 
-fn two_axes<'py>(argument: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+/// An array of one axis as whole numbers.
+pub(crate) fn whole_numbers(argument: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Array1<i64>> {
+    let array = with_axes(argument, object, 1)?;
+    if !matches!(kind_of(&array)?, 'i' | 'u') {
+        let found = format!("dtype {}", array.getattr("dtype")?);
+        return Err(wrong_type(argument, found, "whole numbers"));
+    }
+    converted(argument, &array, "int64")
+}
+
+/// An array with one axis or two.
+fn with_axes<'py>(
+    argument: &str,
+    object: &Bound<'py, PyAny>,
+    axes: usize,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let (expected, of_rows) =
+        if axes == 1 { ("one axis", "") } else { ("two axes", ", one row for each point") };
     let array = if let Ok(array) = object.cast::<PyUntypedArray>() {
         array.clone()
     } else if object.hasattr("__array__")? {
@@ -75,14 +92,11 @@ fn two_axes<'py>(argument: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'
         let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
         array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?
     } else {
-        return Err(wrong_type(argument, type_name(object), "a NumPy array with two axes"));
+        return Err(wrong_type(argument, type_name(object), format!("a NumPy array with {expected}")));
     };
-    if array.ndim() != 2 {
-        return Err(wrong_value(
-            argument,
-            format!("shape {:?}", array.shape()),
-            "two axes, one row for each point",
-        ));
+    if array.ndim() != axes {
+        let found = format!("shape {:?}", array.shape());
+        return Err(wrong_value(argument, found, format!("{expected}{of_rows}")));
     }
     Ok(array)
 }
@@ -92,16 +106,16 @@ fn kind_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<char> {
 }
 
 /// A copy in a type of ours, which the scores own while they work.
-fn converted<T: numpy::Element + Copy>(
+fn converted<T: numpy::Element + Copy, D: Dimension>(
     argument: &str,
     array: &Bound<'_, PyUntypedArray>,
     dtype: &str,
-) -> PyResult<Array2<T>> {
+) -> PyResult<Array<T, D>> {
     let array = array.py().import("numpy")?.call_method1("asarray", (array, dtype))?;
     let array = array.cast::<PyArrayDyn<T>>().map_err(PyErr::from)?.readonly();
-    let view = array.as_array().into_dimensionality::<ndarray::Ix2>();
-    let view: ArrayView2<'_, T> = view.map_err(|_| wrong_value(argument, "other axes", "two axes"))?;
-    Ok(view.to_owned())
+    // The number of axes has been checked.
+    let view = array.as_array().into_dimensionality::<D>();
+    view.map(|view| view.to_owned()).map_err(|_| wrong_value(argument, "other axes", "those of before"))
 }
 
 /// The kinds of factors by their words.

@@ -2,7 +2,7 @@
 
 use crate::errors::{wrong_type, wrong_value};
 use crate::values::type_name;
-use crate::work::{self, Failure};
+use crate::work::{self, Failure, Stop};
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -78,7 +78,7 @@ impl<'py> ImageArray<'py> {
                 Pixels::Floats(floats)
             }
         };
-        Ok(Images { pixels, layout: self.layout, factors: None })
+        Ok(Images { pixels, layout: self.layout, factors: None, stop: None })
     }
 
     /// The number of images.
@@ -212,6 +212,8 @@ pub(crate) struct Images<'a> {
     pixels: Pixels<'a>,
     layout: Layout,
     factors: Option<FactorTable>,
+    /// What ends hashing them, which takes seconds.
+    stop: Option<&'a Stop>,
 }
 
 enum Pixels<'a> {
@@ -233,10 +235,21 @@ impl std::fmt::Debug for Pixels<'_> {
     }
 }
 
-impl Images<'_> {
+impl<'a> Images<'a> {
+    /// The same images, for work that a request may stop.
+    pub(crate) fn stopped_by(self, stop: &'a Stop) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
     /// The same images with factors.
     pub(crate) fn with_factors(self, factors: Option<FactorTable>) -> Self {
         Self { factors, ..self }
+    }
+
+    fn check_stop(&self) {
+        if let Some(stop) = self.stop {
+            stop.check();
+        }
     }
 
     /// Writes an image as rows, columns, channels.
@@ -316,11 +329,17 @@ impl DataSet for Images<'_> {
         let Layout { len, shape, channels_first } = self.layout;
         hash.update(format!("{len} x {shape}, channels first: {channels_first}\n"));
         match self.pixels {
-            Pixels::Bytes { bytes, .. } => hash.update(bytes),
+            Pixels::Bytes { bytes, .. } => {
+                for part in bytes.chunks(PART) {
+                    self.check_stop();
+                    hash.update(part);
+                }
+            }
             Pixels::Floats(floats) => {
                 // A call for each float would take ten times as long.
                 let mut bytes = Vec::with_capacity(4 * PART);
                 for part in floats.chunks(PART) {
+                    self.check_stop();
                     bytes.clear();
                     bytes.extend(part.iter().flat_map(|value| value.to_le_bytes()));
                     hash.update(&bytes);

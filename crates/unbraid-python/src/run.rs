@@ -227,7 +227,7 @@ impl PyRun {
     /// Decodes latent values `[n, units]` to images `[n, height, width, channels]`, floats from 0 to 1; a run that was trained
     /// on a table gives rows `[n, columns]` in the units of the table.
     fn decode<'py>(&self, py: Python<'py>, latents: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let latents = latent_rows(latents)?;
+        let latents = latent_rows(latents, self.run().layout().width())?;
         self.decoded(py, ("latents", latents.nrows()), move |_| Ok(latents))
     }
 
@@ -346,16 +346,14 @@ impl PyRun {
                 }
             })
             .collect::<PyResult<_>>()?;
-        let old = self.run();
-        let renamed = work::run_briefly(py, move || -> unbraid::Result<unbraid::Run> {
-            let options = OpenOptions { step: Some(old.step()), ..OpenOptions::default() };
-            let mut run =
-                unbraid::Run::open_with(old.path(), options).or_else(|_| unbraid::Run::open(old.path()))?;
-            run.rename_units(changes.iter().map(|(unit, name)| (unit.as_str(), name.as_str())))?;
-            Ok(run)
-        })?;
-        *self.run.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(renamed);
-        Ok(())
+        work::run_briefly(py, || -> unbraid::Result {
+            // Held while the file is written: of two threads, the second starts from the names that the first has given.
+            let mut current = self.run.write().unwrap_or_else(PoisonError::into_inner);
+            let mut renamed = unbraid::Run::clone(&current);
+            renamed.rename_units(changes.iter().map(|(unit, name)| (unit.as_str(), name.as_str())))?;
+            *current = Arc::new(renamed);
+            Ok(())
+        })
     }
 
     /// The weights as arrays with PyTorch's names and layouts, for `torch.nn.Module.load_state_dict`.

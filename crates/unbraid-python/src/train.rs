@@ -187,6 +187,7 @@ pub(crate) fn train<'py>(
     // What is captured below must not hold on to Python.
     let is_only_resumed = resume && source.is_empty();
     let run = work::run(py, |stop: &Stop| {
+        let borrowed = borrowed.map(|images| images.stopped_by(stop));
         // Scores fit learners for seconds, without anything to save: they are to end within one.
         interruptible(stop.request_flag(), || -> unbraid::Result<Run> {
             let config = if is_only_resumed { None } else { Some(resolve(&source, borrowed.as_ref())?) };

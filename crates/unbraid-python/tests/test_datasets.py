@@ -30,6 +30,7 @@ def test_images_are_read_when_they_are_indexed(data, command, tmp_path):
     assert np.array_equal(data.images[-3:], every[-3:])
     assert np.array_equal(data.images[[7, 2]], every[[7, 2]])
     assert np.array_equal(data.images[:3, 10:20], every[:3, 10:20])
+    assert np.array_equal(data.read(np.array([7, 2], dtype=np.int32)), every[[7, 2]])
     command("data", "convert", SMALL, "-o", tmp_path / "small.npz")
     written = np.load(tmp_path / "small.npz")
     assert (every == written["images"] / np.float32(255)).all()

@@ -1,5 +1,6 @@
-"""Ctrl-C: it raises `KeyboardInterrupt` within a second, wherever it comes."""
+"""Ctrl-C: it raises `KeyboardInterrupt` within a second, wherever it comes. `pytest -s` shows after how many seconds."""
 
+import json
 import os
 import signal
 import threading
@@ -11,16 +12,25 @@ import pytest
 import unbraid
 from conftest import SMALL
 
-#: A second, and some more for a machine that is busy with other tests.
+#: In seconds. One is what is promised where a core is free. Here other tests may keep every core busy, and the work then gets
+#: a share of one: a step of training, the writing of its checkpoint and the start of a process each wait for their turn.
 SOON = 4
 
 
-def seconds_to_stop(work, after=0.5):
-    """Presses Ctrl-C some time after the work has begun; gives the seconds until it ended with `KeyboardInterrupt`."""
+def report(what, seconds):
+    print(f"\n{what}: ended {seconds:.2f} s after Ctrl-C", flush=True)
+    return seconds
+
+
+def seconds_to_stop(what, work, after=0.5, once=lambda: True):
+    """Presses Ctrl-C some time after the work has begun, and `once` something is true; gives the seconds until it ended with
+    `KeyboardInterrupt`."""
     pressed = []
 
     def press():
         time.sleep(after)
+        while not once():
+            time.sleep(0.01)
         pressed.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -29,7 +39,7 @@ def seconds_to_stop(work, after=0.5):
     try:
         with pytest.raises(KeyboardInterrupt):
             work()
-        return time.monotonic() - pressed[0]
+        return report(what, time.monotonic() - pressed[0])
     finally:
         thread.join()
 
@@ -38,10 +48,23 @@ def test_training_stops_and_is_saved(tmp_path):
     def work():
         unbraid.train(SMALL, out=tmp_path / "a", steps=1_000_000, evaluate=False, report=False, progress=False)
 
-    assert seconds_to_stop(work, after=2) < SOON
+    assert seconds_to_stop("training", work, after=2) < SOON
     # Written at the end, not every so many steps.
     assert (tmp_path / "a/checkpoints/last.safetensors").is_file()
     assert unbraid.Run(tmp_path / "a").step > 0
+
+
+def test_hashing_an_array_stops(tmp_path):
+    """It comes before training and takes seconds. The system need not have the memory: nothing is written to the zeros."""
+    images = np.zeros((400_000, 64, 64, 3), dtype=np.uint8)
+    out = tmp_path / "a"
+
+    def work():
+        unbraid.train(images, out=out, steps=5, evaluate=False, report=False, progress=False)
+
+    # The directory is made before the hash is computed.
+    assert seconds_to_stop("hashing", work, after=0, once=out.exists) < SOON
+    assert not (out / "checkpoints/last.safetensors").exists()
 
 
 def test_scoring_after_training_stops(tmp_path):
@@ -66,7 +89,7 @@ def test_scoring_after_training_stops(tmp_path):
         out = tmp_path / type(data).__name__
         with pytest.raises(KeyboardInterrupt):
             work(out, data, **factors)
-        assert time.monotonic() - press.time < SOON
+        assert report("scoring after training", time.monotonic() - press.time) < SOON
         assert "training" in stages
         run = unbraid.Run(out)
         assert run.step == 5
@@ -84,7 +107,7 @@ def test_scoring_after_training_stops(tmp_path):
 
 def test_scores_stop(points):
     codes, factors = (np.tile(array, (20, 1)) for array in points)
-    assert seconds_to_stop(lambda: unbraid.evaluate(codes, factors, metrics=["sap"], bootstrap=1_000)) < SOON
+    assert seconds_to_stop("scores", lambda: unbraid.evaluate(codes, factors, metrics=["sap"], bootstrap=1_000)) < SOON
     # The next call does not wait for what was left behind.
     start = time.monotonic()
     unbraid.evaluate(*points, metrics=["mig"], chance=False)
@@ -99,7 +122,10 @@ def test_a_sampler_stops():
         time.sleep(0.05)
         return factors.astype(float)
 
-    assert seconds_to_stop(lambda: unbraid.evaluate(sampler=sampler, factor_sizes=[3, 4], metrics=["factor_vae_score"])) < SOON
+    def work():
+        unbraid.evaluate(sampler=sampler, factor_sizes=[3, 4], metrics=["factor_vae_score"])
+
+    assert seconds_to_stop("a sampler", work) < SOON
     seen = len(calls)
     time.sleep(0.5)
     # It is not called any more.
@@ -108,8 +134,35 @@ def test_a_sampler_stops():
 
 def test_encoding_and_decoding_stop(trained):
     images = np.zeros((60_000, 64, 64, 1), dtype=np.uint8)
-    assert seconds_to_stop(lambda: trained.encode(images), after=0.3) < SOON
-    assert seconds_to_stop(lambda: trained.sample(60_000), after=0.3) < SOON
+    assert seconds_to_stop("encoding", lambda: trained.encode(images), after=0.3) < SOON
+    assert seconds_to_stop("decoding", lambda: trained.sample(60_000), after=0.3) < SOON
+
+
+def test_a_study_stops(tmp_path):
+    """Its processes save what they have, and it can be continued."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "study.toml").write_text(f"""
+        base = "shapes/beta-vae"
+        seeds = 2
+        [set]
+        data = "{SMALL}"
+        "training.steps" = 1_000_000
+        "training.log_every" = 1
+        "training.batch_size" = 8
+        "model.architecture" = {{ name = "mlp", encoder = [4], decoder = [4] }}
+    """)
+    study = unbraid.study(folder)
+
+    def trains():
+        return any(file.stat().st_size > 0 for file in folder.glob("**/metrics.jsonl"))
+
+    assert seconds_to_stop("a study", lambda: study.run(jobs=1, progress=False), once=trains) < SOON
+    # In the table, a run that can be continued counts as running.
+    assert sorted(study.table()["state"]) == ["queued", "running"]
+    [status] = folder.glob("**/status.json")
+    assert json.loads(status.read_text())["state"] == "interrupted"
+    assert unbraid.Run(status.parent).step > 0
 
 
 def test_a_notebook_is_interrupted(tmp_path):
@@ -138,7 +191,7 @@ def test_a_notebook_is_interrupted(tmp_path):
                     manager.interrupt_kernel()
             if kind == "error":
                 assert content["ename"] == "KeyboardInterrupt", content
-                assert time.monotonic() - pressed < SOON
+                assert report("a cell of a notebook", time.monotonic() - pressed) < SOON
                 break
             assert kind != "execute_result", "it was not interrupted"
         assert "training" in shown and "/1000000" in shown

@@ -1,5 +1,6 @@
 """A trained run in use."""
 
+import shutil
 import threading
 import tomllib
 
@@ -95,6 +96,33 @@ def test_names_of_units_stand_for_their_numbers(tmp_path, images):
     assert run.unit_names == {3: "azimuth"} and unbraid.Run(tmp_path / "a").unit_names == {3: "azimuth"}
     assert np.array_equal(run.traverse(images[0], unit="azimuth"), run.traverse(images[0], unit=3))
     assert np.array_equal(run.edit(images[0], {"azimuth": 1}), run.edit(images[0], {3: 1.0}))
+
+
+def test_names_given_at_once_all_stay(tmp_path):
+    """By threads that share a run, and by one that has opened it before."""
+    run = unbraid.train(
+        SMALL, out=tmp_path / "a", steps=5, set={"model.architecture": {"name": "mlp", "encoder": [4], "decoder": [4]}},
+        evaluate=False, report=False, progress=False,
+    )
+    other = unbraid.Run(tmp_path / "a")
+    # Names do not need the weights, which are in memory.
+    shutil.rmtree(tmp_path / "a/checkpoints")
+    ready = threading.Barrier(run.n_units)
+
+    def name(unit):
+        ready.wait()
+        (other if unit == 0 else run).name_units({unit: f"name {unit}"})
+
+    threads = [threading.Thread(target=name, args=(unit,)) for unit in range(run.n_units)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    run.name_units({0: "first"})
+    assert run.unit_names == {0: "first", **{unit: f"name {unit}" for unit in range(1, run.n_units)}}
+    written = tomllib.loads((tmp_path / "a/units.toml").read_text())
+    assert written == {"continuous": {str(unit): name for unit, name in run.unit_names.items()}}
+    assert run.step == 5 and run.sample(1).shape == (1, 64, 64, 1)
 
 
 def test_weights_have_the_names_of_pytorch(trained):

@@ -75,7 +75,6 @@ def test_it_is_a_part_of_a_pipeline(images):
 def test_the_checks_of_scikit_learn_pass():
     vae = VAE(objective="vae", beta=None, n_units=2, steps=2, batch_size=4, settings=TINY)
     results = check_estimator(vae, on_fail=None, on_skip=None)
-    statuses = {result["check_name"]: result["status"] for result in results}
-    # The list in docs/python.md.
-    assert {name for name, status in statuses.items() if status != "passed"} <= {"check_array_api_input"}, results
+    # Some checks run several times. The list of exceptions is that of docs/python.md.
+    assert {result["check_name"] for result in results if result["status"] != "passed"} <= {"check_array_api_input"}, results
     assert len(results) > 40

@@ -1,169 +1,23 @@
-//! Pages that carry their models, in a real browser: what they decode and encode is what the command does, and every control
-//! works by key and by pointer.
+//! Pages that carry their models, in a real browser: every control works by key and by pointer, and what it does is what the
+//! command does.
 
+use crate::live_engine::{CODE, GREY_LEVEL, assert_close, canvas, decoded, floats, rounding, spread};
+use crate::live_table::text_when_there;
 use crate::support::Bench;
-use crate::support::devtools::Chromium;
+use crate::support::devtools::{Chromium, write_base64};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 use unbraid::Run;
-use unbraid::inference::input;
-
-/// The step from one grey level of a screen to the next.
-const GREY_LEVEL: f64 = 1.0 / 255.0;
-
-/// How far a weight is rounded at most, relative to itself for half precision with its 11 significant bits, and to the largest
-/// weight of its output for bytes. A value is a sum of products with independent errors of this kind, and so errs by about as
-/// much relative to the differences between values.
-pub(crate) fn rounding(precision: &str) -> f64 {
-    if precision == "f16" { 1.0 / 2048.0 } else { 0.5 / 127.0 }
-}
-
-pub(crate) fn floats(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
-}
-
-/// From the smallest value to the largest.
-pub(crate) fn spread(values: &[f64]) -> f64 {
-    let (low, high) =
-        values.iter().fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
-    high - low
-}
-
-#[track_caller]
-pub(crate) fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let largest = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    assert!(largest < tolerance, "{what}: {largest}");
-}
-
-/// What `unbraid decode` makes of a code that the page copies.
-fn decoded(bench: &Bench, run: &str, code: &Value) -> Vec<f64> {
-    fs::write(bench.path("code.json"), code.to_string()).unwrap();
-    bench.succeed(&["decode", run, "code.json", "-o", "decoded.npz", "--quiet", "--overwrite"], &[]);
-    let mut npz = unbraid::data::formats::npz::Npz::open(&bench.path("decoded.npz")).unwrap();
-    npz.array("images").unwrap().floats().unwrap()
-}
-
-/// Every architecture, both kinds of units, all activations, batch normalisation with statistics of its own, a decoder that
-/// puts out scales, and weights of both precisions: all of them on one page.
-#[test]
-fn every_architecture_decodes_and_encodes_as_the_command_does() {
-    let Some(mut browser) = Chromium::start() else { return };
-    let bench = Bench::new();
-    let joint = "model.latents={ continuous = 3, categorical = [4, 2] }";
-    let models: [(&str, &[&str]); 11] = [
-        ("conv", &["model.architecture=conv"]),
-        ("dlib", &["model.architecture=dlib", joint]),
-        ("mathieu", &["model.architecture=mathieu"]),
-        ("dcgan", &["model.architecture=dcgan", joint]),
-        ("burgess", &["model.architecture=burgess", joint]),
-        (
-            "scales",
-            &[
-                "model.architecture={ name = \"burgess\", channels = 8, hidden = 16 }",
-                "model.likelihood={ name = \"gaussian\", scale = \"decoded\" }",
-            ],
-        ),
-        (
-            "tanh",
-            &[
-                "model.architecture={ name = \"mlp\", encoder = [20], decoder = [20, 30], decoder_activation = \"tanh\" }",
-                "model.likelihood={ name = \"laplace\", scale = \"decoded\" }",
-                joint,
-            ],
-        ),
-        (
-            "linear",
-            &[
-                "model.architecture=linear",
-                "model.likelihood={ name = \"gaussian\", scale = 0.3, output = \"linear\" }",
-            ],
-        ),
-        ("covariance", &["model.posterior=full-covariance"]),
-        ("flow", &["model.posterior=iaf"]),
-        ("bytes", &["model.architecture={ name = \"mlp\", encoder = [160], decoder = [160] }"]),
-    ];
-    for (name, settings) in models {
-        let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
-        bench.train(name, &[&["--set", "training.steps=3"][..], &set].concat()).assert().success();
-    }
-    let names: Vec<&str> = models.iter().map(|(name, _)| *name).collect();
-    bench.succeed(&[&["compare"][..], &names, &["--quiet", "-o", "all.html"]].concat(), &[]);
-    browser.open(&bench.path("all.html"));
-    for (place, name) in names.into_iter().enumerate() {
-        let run = Run::open(bench.path(name)).unwrap();
-        let precision = browser.evaluate(&format!("unbraid.models[{place}].precision"));
-        assert_eq!(precision, if ["dcgan", "bytes"].contains(&name) { "int8" } else { "f16" }, "{name}");
-        let tolerance = 2.0 * rounding(precision.as_str().unwrap());
-        let latents = run.draw_latents(1, 3);
-        let row: Vec<f32> = latents.iter().copied().collect();
-        let classes = run.layout().classes_of(&latents.row(0));
-        let code = json!({ "codes": [row[..run.units()]], "categories": [classes] });
-        let page = browser.evaluate(&format!("Array.from(unbraid.models[{place}].decode({}))", json!(row)));
-        let expected = decoded(&bench, name, &code);
-        assert_close(&floats(&page), &expected, tolerance * spread(&expected), name);
-
-        // Its mean is that of many draws, which the page leaves to the command.
-        if name == "flow" {
-            assert_eq!(browser.evaluate(&format!("unbraid.models[{place}].encode")), Value::Null);
-            continue;
-        }
-        let data = input::open_own(&run, &unbraid::data::progress::Silent).unwrap();
-        let image = input::read(data.as_ref(), &[77]).unwrap();
-        let expected: Vec<f64> =
-            run.codes_of(&image).unwrap().iter().map(|&value| f64::from(value)).collect();
-        let pixels = json!(image.iter().copied().collect::<Vec<f32>>());
-        let page = browser
-            .evaluate(&format!("Array.from(unbraid.models[{place}].encode(Float32Array.from({pixels})))"));
-        let tolerance = 2.0 * tolerance * spread(&expected[..run.units()]);
-        assert_close(&floats(&page), &expected, tolerance, name);
-    }
-    assert_eq!(browser.complaints(), [""; 0]);
-}
-
-/// Three channels, and the architecture for small images.
-#[test]
-fn colour_is_decoded_and_encoded_as_by_the_command() {
-    let Some(mut browser) = Chromium::start() else { return };
-    let bench = Bench::new();
-    fs::create_dir(bench.path("photos")).unwrap();
-    for number in 0..12_u32 {
-        let pixel = |x: u32, y: u32| {
-            let inside = x.abs_diff(5 + 2 * number).pow(2) + y.abs_diff(12).pow(2) < 40;
-            let colour = if inside { [250, 20 * number, 40] } else { [8 * y, 90, 8 * x] };
-            image::Rgb(colour.map(|value| value as u8))
-        };
-        image::RgbImage::from_fn(32, 32, pixel).save(bench.path(&format!("photos/{number}.png"))).unwrap();
-    }
-    let settings =
-        ["data={ name = \"folder\", path = \"photos\", size = 32 }", "model.architecture=dupont-32"];
-    let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
-    bench.train("run", &set).assert().success();
-    bench.succeed(&["compare", "run", "--quiet", "-o", "page.html"], &[]);
-    browser.resize(1400, 1000, "light");
-    browser.open(&bench.path("page.html"));
-    let tolerance = 2.0 * rounding("f16");
-    let page = browser.evaluate("Array.from(unbraid.models[0].decode([1.5, -0.5, 0.25]))");
-    let expected = decoded(&bench, "run", &json!({ "codes": [[1.5, -0.5, 0.25]] }));
-    assert_close(&floats(&page), &expected, tolerance * spread(&expected), "decoded");
-    // A picture of another shape is cropped and resized as by the command.
-    let photograph = image::RgbImage::from_fn(210, 120, |x, y| {
-        image::Rgb([(x % 256) as u8, (2 * y % 256) as u8, ((x / 7) * (y / 5) % 256) as u8])
-    });
-    photograph.save(bench.path("photograph.png")).unwrap();
-    browser.drop_file(&bench.path("photograph.png"), ".live-stage canvas");
-    browser
-        .wait_for("document.querySelector('.live-status').textContent.startsWith('photograph.png, encoded')");
-    let run = Run::open(bench.path("run")).unwrap();
-    let expected = run.codes_of(&run.read_image(bench.path("photograph.png")).unwrap()).unwrap();
-    let expected: Vec<f64> = expected.iter().map(|&value| f64::from(value)).collect();
-    let page = floats(&browser.evaluate(CODE));
-    assert_close(&page, &expected, 2.0 * tolerance * spread(&expected), "encoded");
-    assert_eq!(browser.complaints(), [""; 0]);
-}
+use unbraid::data::DataSet;
+use unbraid::data::progress::Silent;
+use unbraid::data::random::Stream;
+use unbraid::data::sampling::uniform;
+use unbraid::metrics::information::mutual_information;
+use unbraid::model::Unit;
 
 /// A picture as soon as the browser has written it.
 fn image_when_there(path: &Path) -> image::RgbImage {
@@ -175,8 +29,6 @@ fn image_when_there(path: &Path) -> image::RgbImage {
     }
     panic!("{}: no picture", path.display());
 }
-
-pub(crate) const CODE: &str = "Array.from(unbraid.models[0].code)";
 
 /// The value of a unit of the page's first model.
 fn unit(browser: &mut Chromium, column: usize) -> f64 {
@@ -204,11 +56,7 @@ fn units_are_moved_by_key_and_pointer_named_and_started_from_a_dropped_picture()
     let class = row[3..].iter().position(|&value| value == 1.0).unwrap();
     let expected = decoded(&bench, "run", &json!({ "codes": [row[..3]], "categories": [[class]] }));
     browser.wait_for("document.querySelector('.live-stage > .faint').textContent !== ''");
-    let canvas = browser.evaluate(
-        "Array.from(document.querySelector('.live canvas').getContext('2d').getImageData(0, 0, 64, 64).data) \
-         .filter((value, place) => place % 4 === 0).map((value) => value / 255)",
-    );
-    assert_close(&floats(&canvas), &expected, 1.5 * GREY_LEVEL, "canvas");
+    assert_close(&canvas(&mut browser, 0, 1), &expected, 1.5 * GREY_LEVEL, "canvas");
 
     // By key: a two-hundredth of the range from -3 to 3 at a time.
     let slider = "[data-unit='0'] input[type=range]";
@@ -345,21 +193,23 @@ fn models_of_a_comparison_move_together() {
         assert!((matched["correlation"].as_f64().unwrap() - 1.0).abs() < 1e-6);
     }
     browser.evaluate("document.querySelectorAll('.live details').forEach((part) => (part.open = true))");
-    let first = units[0]["unit"].as_str().unwrap().to_owned();
-    let slider = format!("[data-unit='{first}'] input[type=range]");
+    // The first unit that the second model has as well.
+    let others = browser.evaluate("unbraid.models[1].matches");
+    let place = others.as_array().unwrap().iter().position(|other| !other.is_null());
+    let place = place.expect("of two seeds, some units correlate");
+    let (unit, other) = (&units[place], &others[place]);
+    let slider = format!("[data-unit='{}'] input[type=range]", unit["unit"].as_str().unwrap());
     browser.evaluate(&format!("document.querySelector(\"{slider}\").focus()"));
     browser.press("End");
     let codes = browser.evaluate("unbraid.models.map((model) => Array.from(model.code))");
-    let column = units[0]["column"].as_u64().unwrap() as usize;
+    let column = unit["column"].as_u64().unwrap() as usize;
     assert!((codes[0][column].as_f64().unwrap() - 3.0).abs() < 1e-3);
     assert!((codes[2][column].as_f64().unwrap() - 3.0).abs() < 1e-3, "the same model at the same place");
-    let other = browser.evaluate("unbraid.models[1].matches[0]");
-    if !other.is_null() {
-        let moved = other["offset"].as_f64().unwrap() + 3.0 * other["slope"].as_f64().unwrap();
-        let expected = moved.clamp(-3.0, 3.0);
-        let found = codes[1][other["column"].as_u64().unwrap() as usize].as_f64().unwrap();
-        assert!((found - expected).abs() < 1e-3, "{found} {expected}");
-    }
+    let moved = other["offset"].as_f64().unwrap() + 3.0 * other["slope"].as_f64().unwrap();
+    let expected = moved.clamp(-3.0, 3.0);
+    let found = codes[1][other["column"].as_u64().unwrap() as usize].as_f64().unwrap();
+    assert!((found - expected).abs() < 1e-3, "{found} {expected}");
+    assert_eq!(browser.complaints(), [""; 0]);
     for (width, height) in [(400, 800), (1400, 1000)] {
         for scheme in ["light", "dark"] {
             browser.resize(width, height, scheme);
@@ -368,7 +218,176 @@ fn models_of_a_comparison_move_together() {
             assert_eq!(browser.evaluate(overhang), 0, "{width} {scheme}");
             browser.evaluate("document.getElementById('move').scrollIntoView()");
             browser.screenshot(&format!("compare-{width}-{scheme}.png"));
+            assert_eq!(browser.complaints(), [""; 0]);
         }
     }
+}
+
+/// What the words beside a slider say of a unit: its KL divergence, and the factor that it follows best. The shares of variance
+/// are 1 - (within / (n - k)) / (total / (n - 1)) with the sums of squares within the k values of a factor, and altogether.
+fn notes(run: &Run, data: &dyn DataSet) -> Vec<(Unit, f64, String, f64)> {
+    // The images that reports draw.
+    let mut indices = vec![0; 10_000];
+    uniform(data.len(), &mut Stream::new(0, "report images").at(0).generator(), &mut indices);
+    let posteriors = run.encode_data(data, &indices, Stream::new(0, "no noise"), &Silent).unwrap();
+    let space = data.factors().unwrap();
+    let mut values = vec![0; space.len()];
+    let rows: Vec<Vec<u32>> = indices
+        .iter()
+        .map(|&index| {
+            data.factors_of(index, &mut values);
+            values.clone()
+        })
+        .collect();
+    let squares = |numbers: &[f64]| {
+        let mean = numbers.iter().sum::<f64>() / numbers.len().max(1) as f64;
+        numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>()
+    };
+    let strength = |unit: Unit, factor: usize| {
+        let (of_images, size): (Vec<u32>, usize) =
+            (rows.iter().map(|row| row[factor]).collect(), space.factors()[factor].size);
+        match unit {
+            Unit::Continuous(unit) => {
+                let means: Vec<f64> =
+                    posteriors.mean.column(unit).iter().map(|&mean| f64::from(mean)).collect();
+                let of_value = |value: u32| -> Vec<f64> {
+                    means
+                        .iter()
+                        .zip(&of_images)
+                        .filter(|(_, own)| **own == value)
+                        .map(|(mean, _)| *mean)
+                        .collect()
+                };
+                let within: f64 = (0..size as u32).map(|value| squares(&of_value(value))).sum();
+                let count = means.len();
+                1.0 - within / (count - size) as f64 / (squares(&means) / (count - 1) as f64)
+            }
+            Unit::Categorical(unit) => {
+                let classes: Vec<u32> =
+                    posteriors.categories.column(unit).iter().map(|&class| class as u32).collect();
+                mutual_information(&classes, run.categorical_units()[unit], &of_images, size)
+            }
+        }
+    };
+    let described = run.layout().units().zip(run.divergences(&posteriors, 0)).map(|(unit, divergence)| {
+        let strengths = (0..space.len()).map(|factor| (factor, strength(unit, factor)));
+        let (factor, best) = strengths.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap();
+        (unit, divergence, space.factors()[factor].name.clone(), best.max(0.0))
+    });
+    let mut notes: Vec<_> = described.collect();
+    notes.sort_by(|one, other| other.1.total_cmp(&one.1));
+    notes
+}
+
+/// Also: where to start, the axes of the pad, and what is taken along.
+#[test]
+fn units_say_what_they_follow_and_start_from_anything() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let bench = Bench::new();
+    let joint = "model.latents={ continuous = 3, categorical = [4] }";
+    bench.train("it's", &["--set", joint, "--set", "training.steps=300"]).assert().success();
+    bench.succeed(&["report", "it's", "--quiet"], &[]);
+    let run = Run::open(bench.path("it's")).unwrap();
+    let data = run.open_data(&Silent).unwrap().data;
+    browser.resize(1400, 1000, "light");
+    browser.open(&bench.path("it's/report.html"));
+    browser.evaluate("document.querySelectorAll('.live details').forEach((part) => (part.open = true))");
+
+    // Sorted by KL divergence, each beside the factor that it follows best.
+    let shown = browser.evaluate(
+        "[...document.querySelectorAll('.live-unit')].map((row) => \
+         [row.dataset.unit, ...row.querySelector('.live-note').textContent.split(' \u{b7} ')])",
+    );
+    let notes = notes(&run, data.as_ref());
+    assert_eq!(shown.as_array().unwrap().len(), notes.len());
+    for ((unit, divergence, factor, strength), words) in notes.iter().zip(shown.as_array().unwrap()) {
+        let number = |place: usize, before: &str| -> f64 {
+            let text = words[place].as_str().unwrap();
+            text.strip_prefix(before).unwrap_or_else(|| panic!("{before}: {text}")).parse().unwrap()
+        };
+        assert_eq!(words[0], unit.to_string(), "{shown}");
+        let measure = if matches!(unit, Unit::Continuous(_)) { "R\u{b2}" } else { "MI" };
+        // Two decimals.
+        assert!((number(1, "KL ") - divergence).abs() < 0.005 + 1e-9, "{words} {divergence}");
+        let found = number(2, &format!("{factor} {measure} "));
+        assert!((found - strength).abs() < 0.005 + 1e-9, "{words} {strength}");
+    }
+
+    // From an image of the data: the button shows it, and the units are those of its code, with four decimals.
+    let button = ".live-images button:nth-child(2)";
+    let picture = browser.evaluate(&format!("document.querySelector('{button} img').src"));
+    write_base64(
+        picture.as_str().unwrap().strip_prefix("data:image/png;base64,").unwrap(),
+        &bench.path("start.png"),
+    );
+    browser.click(button);
+    let expected = run.codes_of(&run.read_image(bench.path("start.png")).unwrap()).unwrap();
+    let expected: Vec<f64> = expected.iter().map(|&value| f64::from(value)).collect();
+    assert_close(&floats(&browser.evaluate(CODE)), &expected, 1e-4, "an image of the data");
+    // From the middle of a standard normal prior, with the first class.
+    browser.click(".live-starts .live-buttons button:nth-child(1)");
+    assert_eq!(floats(&browser.evaluate(CODE)), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    // From samples of the prior, by pointer and by key. That six of a hundred are the same is out of the question.
+    let samples = run.draw_latents(100, 0);
+    let mut drawn: Vec<Vec<f64>> = Vec::new();
+    for way in 0..6 {
+        if way == 0 {
+            browser.click(".live-starts .live-buttons button:nth-child(2)");
+        } else {
+            browser.press("s");
+        }
+        let code = floats(&browser.evaluate(CODE));
+        let is_near = |sample: ndarray::ArrayView1<'_, f32>| {
+            sample.iter().zip(&code).all(|(&value, found)| (f64::from(value) - found).abs() < 1e-4)
+        };
+        assert!(samples.rows().into_iter().any(is_near), "{code:?}");
+        drawn.push(code);
+    }
+    assert!(drawn.iter().any(|code| *code != drawn[0]), "{drawn:?}");
+
+    // The pad moves the units that its lists say: the third one and the first.
+    let continuous = browser
+        .evaluate("unbraid.models[0].units.filter((unit) => !unit.classes).map((unit) => unit.column)");
+    let columns: Vec<usize> = floats(&continuous).into_iter().map(|column| column as usize).collect();
+    for (place, keys) in [(0, ["ArrowDown", "ArrowDown"]), (1, ["ArrowUp", "ArrowUp"])] {
+        browser.evaluate(&format!("document.querySelectorAll('.live-two select')[{place}].focus()"));
+        keys.into_iter().for_each(|key| browser.press(key));
+    }
+    let before = unit(&mut browser, columns[1]);
+    let (centre, corner) = (browser.place(".live-pad", (0.5, 0.5)), browser.place(".live-pad", (0.75, 0.0)));
+    browser.drag(centre, corner);
+    assert!((unit(&mut browser, columns[2]) - 1.5).abs() < 0.05, "across");
+    assert!((unit(&mut browser, columns[0]) - 3.0).abs() < 0.05, "up");
+    assert_eq!(unit(&mut browser, columns[1]), before);
+
+    // The code in the clipboard.
+    let rights = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+    browser.call("Browser.grantPermissions", rights);
+    browser.click(".live-keep button:nth-child(2)");
+    browser
+        .wait_for("document.querySelector('.live-status').textContent === 'The code is in the clipboard.'");
+    let copied = browser.evaluate("navigator.clipboard.readText()");
+    let copied: Value = serde_json::from_str(copied.as_str().unwrap()).unwrap();
+    let code = floats(&browser.evaluate(CODE));
+    assert_close(&floats(&copied["codes"][0]), &code[..3], 1e-6, "copied");
+
+    // A name as a file, and as a command for a shell, which runs it as it stands.
+    browser.click("[data-unit='1'] .live-name");
+    browser.call("Input.insertText", json!({ "text": "who's $HOME" }));
+    browser.press("Tab");
+    let downloads = bench.path("downloads");
+    fs::create_dir(&downloads).unwrap();
+    browser.call("Browser.setDownloadBehavior", json!({ "behavior": "allow", "downloadPath": downloads }));
+    browser.click(".live-keep button:nth-child(3)");
+    let saved = text_when_there(&downloads.join("units.toml"));
+    let command = browser.evaluate("document.querySelector('.live-keep code').textContent");
+    assert_eq!(command, r"unbraid name 'it'\''s' '1=who'\''s $HOME'");
+    let program = assert_cmd::cargo::cargo_bin("unbraid");
+    let as_function =
+        format!("unbraid() {{ '{}' \"$@\"; }}; {}", program.display(), command.as_str().unwrap());
+    let mut shell = Command::new("sh");
+    let ended = shell.args(["-c", &as_function]).current_dir(bench.directory.path()).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(saved, fs::read_to_string(bench.path("it's/units.toml")).unwrap());
     assert_eq!(browser.complaints(), [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! Pages that carry models of tables, in a real browser: the columns that they compute are those of the command.
 
-use crate::live_page::{CODE, assert_close, floats, rounding, spread};
+use crate::live_engine::{CODE, assert_close, floats, rounding, spread};
 use crate::support::Bench;
 use crate::support::devtools::Chromium;
 use crate::tables::digits;
@@ -49,7 +49,7 @@ fn decoded(bench: &Bench, browser: &mut Chromium) -> Vec<f64> {
 }
 
 /// A file as soon as the browser has written all of it.
-fn text_when_there(path: &Path) -> String {
+pub(crate) fn text_when_there(path: &Path) -> String {
     for _ in 0..1000 {
         if let Ok(text) = fs::read_to_string(path)
             && text.ends_with('\n')

@@ -33,6 +33,7 @@ mod init;
 #[cfg(target_os = "linux")]
 mod kill_everywhere;
 mod library;
+mod live_engine;
 mod live_page;
 mod live_table;
 mod measure;

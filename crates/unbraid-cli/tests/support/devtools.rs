@@ -224,15 +224,20 @@ impl Chromium {
     pub(crate) fn screenshot(&mut self, name: &str) {
         let Some(directory) = std::env::var_os("UNBRAID_SCREENSHOTS") else { return };
         let png = self.call("Page.captureScreenshot", json!({}))["data"].as_str().unwrap().to_owned();
-        let mut decoding = Command::new("base64")
-            .arg("-d")
-            .stdin(Stdio::piped())
-            .stdout(std::fs::File::create(Path::new(&directory).join(name)).unwrap())
-            .spawn()
-            .unwrap();
-        decoding.stdin.take().unwrap().write_all(png.as_bytes()).unwrap();
-        decoding.wait().unwrap();
+        write_base64(&png, &Path::new(&directory).join(name));
     }
+}
+
+/// Writes bytes that a browser hands over in base64 to a file.
+pub(crate) fn write_base64(text: &str, path: &Path) {
+    let mut decoding = Command::new("base64")
+        .arg("-d")
+        .stdin(Stdio::piped())
+        .stdout(std::fs::File::create(path).unwrap())
+        .spawn()
+        .unwrap();
+    decoding.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(decoding.wait().unwrap().success());
 }
 
 impl Drop for Chromium {

@@ -58,3 +58,31 @@ fn a_single_shape_is_the_one_of_its_name() {
     let alone = spheres.index_of(&[1, 0, 1, 1, 2]).unwrap();
     assert_eq!(image(all.as_ref(), among), image(spheres.as_ref(), alone));
 }
+
+/// Every size shows the same scene: the mean of four pixels is the pixel of half the size. Five maps, rounded to a 255th each,
+/// err by 2.5 of them at most at either size; only outlines, where rays fall otherwise, differ by more. The object's is shorter
+/// than four sides of the image, the edges of the room than three, and an outline crosses at most two pixels of a row: 14 sides
+/// are less than a quarter of 64 x 64 pixels, and less than half of 32 x 32.
+#[test]
+fn all_sizes_show_the_same_scene() {
+    let [small, medium, large] = [32, 64, 128].map(|size| {
+        let data =
+            open_spec(&format!("scenes(hues=3, scales=2, shape=cube, orientations=3, size={size})")).unwrap();
+        assert_eq!(data.shape(), ImageShape::new(size, size, 3));
+        let index = data.index_of(&[0, 1, 2, 1, 0]).unwrap();
+        image(data.as_ref(), index)
+    });
+    for (coarse, fine, side) in [(&small, &medium, 32), (&medium, &large, 64)] {
+        let agrees = |place: usize| {
+            let (row, column, channel) = (place / 3 / side, place / 3 % side, place % 3);
+            let value = |down: usize, right: usize| {
+                fine[((2 * row + down) * 2 * side + 2 * column + right) * 3 + channel]
+            };
+            let mean = (value(0, 0) + value(0, 1) + value(1, 0) + value(1, 1)) / 4.0;
+            (mean - coarse[place]).abs() <= 5.0 / 255.0
+        };
+        let agreeing = (0..coarse.len()).filter(|&place| agrees(place)).count();
+        let least = if side == 64 { 0.75 } else { 0.5 };
+        assert!(agreeing as f64 > least * coarse.len() as f64, "{agreeing} of {} at {side}", coarse.len());
+    }
+}

@@ -3,8 +3,8 @@
 use crate::errors::{wrong_type, wrong_value};
 use crate::factors::doubles;
 use crate::work::{self, Stop, Stoppable};
-use ndarray::{Array1, Array2, Array4, Axis};
-use numpy::{PyArrayDyn, PyArrayMethods};
+use ndarray::{Array2, Array4, Axis, Ix2};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, Features, Fingerprint, ImageShape, StoredVectors};
@@ -57,8 +57,8 @@ pub(super) fn decode(run: &unbraid::Run, rows: &Array2<f32>, stop: &Stop) -> unb
     Ok(images)
 }
 
-/// Latent values: one row, or several.
-pub(super) fn latent_rows(latents: &Bound<'_, PyAny>) -> PyResult<Array2<f32>> {
+/// Latent values: one row of this width, or several.
+pub(super) fn latent_rows(latents: &Bound<'_, PyAny>, width: usize) -> PyResult<Array2<f32>> {
     let numpy = latents.py().import("numpy")?;
     let array = numpy.call_method1("asarray", (latents,))?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
@@ -69,14 +69,16 @@ pub(super) fn latent_rows(latents: &Bound<'_, PyAny>) -> PyResult<Array2<f32>> {
     let array = numpy.call_method1("asarray", (array, "float32"))?;
     let array = array.cast::<PyArrayDyn<f32>>().map_err(PyErr::from)?.readonly();
     let view = array.as_array();
-    let found = || format!("shape {:?}", view.shape());
-    match view.ndim() {
-        1 => Ok(view
-            .to_owned()
-            .into_dimensionality::<ndarray::Ix1>()
-            .map(|row: Array1<f32>| row.insert_axis(Axis(0)))),
-        2 => Ok(view.to_owned().into_dimensionality::<ndarray::Ix2>()),
-        _ => Err(wrong_value("latents", found(), "(n, units)")),
-    }?
-    .map_err(|_| wrong_value("latents", found(), "(n, units)"))
+    let rows = match view.ndim() {
+        1 => view.insert_axis(Axis(0)).into_dimensionality::<Ix2>(),
+        _ => view.into_dimensionality::<Ix2>(),
+    };
+    match rows {
+        Ok(rows) if rows.ncols() == width => Ok(rows.to_owned()),
+        Ok(_) | Err(_) => {
+            let expected =
+                format!("(n, {width}), a column for each unit, and for each class of a categorical one");
+            Err(wrong_value("latents", format!("shape {:?}", array.shape()), expected))
+        }
+    }
 }

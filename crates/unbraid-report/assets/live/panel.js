@@ -127,7 +127,10 @@
   const names = main.units.map((unit) => unit.name ?? "");
   const titleOf = (place) => names[place] || main.units[place].label;
   const command = element("code");
-  const commandLine = element("p", { hidden: "" }, "Or in a terminal: ", command);
+  const commandLine = element("p", { hidden: "" }, "Or in a terminal, where the run\u2019s directory is: ", command);
+  // A word for the shell as it is; a page does not know the path of its run, but its name may have spaces.
+  const quoted = (word) =>
+    (/^[\w./][\w./:,+@-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
   const isName = (name, place) =>
     name === "" || (name.length <= 40 && /\p{L}/u.test(name) && !/[=\p{Cc}]/u.test(name) &&
       !/^category\.\d+$/.test(name) && names.every((other, at) => at === place || other !== name));
@@ -144,9 +147,9 @@
     controls[place].named();
     pad.named();
     const changed = main.units.flatMap((unit, at) =>
-      names[at] === (unit.name ?? "") ? [] : [`'${unit.unit}=${names[at].replaceAll("'", "'\\''")}'`]);
+      names[at] === (unit.name ?? "") ? [] : [quoted(`${unit.unit}=${names[at]}`)]);
     commandLine.hidden = changed.length === 0;
-    command.replaceChildren(`unbraid name ${data.run} ${changed.join(" ")}`);
+    command.replaceChildren(`unbraid name ${quoted(data.run)} ${changed.join(" ")}`);
   };
   const save = (blob, name) => {
     const address = URL.createObjectURL(blob);
@@ -172,7 +175,7 @@
     if (unit.factor) words.push(`${unit.factor.name} ${unit.factor.measure} ${unit.factor.value.toFixed(2)}`);
     followers.forEach((model) => {
       const match = model.matches[place];
-      words.push(`${model.number}: ${match ? `${match.unit}, r ${shown(match.correlation)}` : "no match"}`);
+      words.push(`${model.number}: ${match ? `${match.unit}, r\u00a0${shown(match.correlation)}` : "no match"}`);
     });
     return words.join(" \u00b7 ");
   };

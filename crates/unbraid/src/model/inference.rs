@@ -37,7 +37,7 @@ pub struct Posteriors {
 }
 
 /// A network used for inference only.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Inference {
     network: Network,
     images: usize,

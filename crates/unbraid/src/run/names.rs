@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use toml::{Table, Value};
 use unbraid_data::DataError;
 use unbraid_data::files::{LONGEST_TEXT, read_text};
@@ -245,11 +246,15 @@ impl Run {
     }
 
     /// Changes the names of some units: pairs of a unit, by number or earlier name, and its new name; an empty one
-    /// removes the name. Writes `units.toml` unless something is wrong.
+    /// removes the name. Writes `units.toml` unless something is wrong. Names that were given since the run was opened stay.
     ///
     /// # Errors
-    /// If a unit does not exist, a name is wrong or taken, or the file cannot be written.
+    /// If a unit does not exist, a name is wrong or taken, or the file cannot be read or written.
     pub fn rename_units<'a>(&mut self, changes: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result {
+        // Other threads may name units of the same directory: nobody writes between reading the file and writing it.
+        static RENAMING: Mutex<()> = Mutex::new(());
+        let _guard = RENAMING.lock().unwrap_or_else(PoisonError::into_inner);
+        self.set_names(UnitNames::read(&self.paths().units(), self.layout())?);
         let mut names = self.names().clone();
         let changes = changes
             .into_iter()

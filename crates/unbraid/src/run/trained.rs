@@ -42,7 +42,9 @@ use unbraid_data::{DataSet, Features, ImageShape, Standardised};
 /// assert_eq!(reconstructions.dim(), images.dim());
 /// # Ok::<(), unbraid::Error>(())
 /// ```
-#[derive(Debug)]
+///
+/// A clone shares the weights.
+#[derive(Clone, Debug)]
 pub struct Run {
     paths: RunPaths,
     config: Config,

@@ -64,6 +64,36 @@ impl Camera {
 mod tests {
     use super::*;
 
+    /// The camera looks down by 20 degrees, and its image is 2 tan 21 degrees high at distance 1. What is level with it is
+    /// seen tan 20 degrees above the middle, all across the image and from everywhere.
+    #[test]
+    fn the_horizon_is_a_level_row() {
+        let (elevation, half_view) = (20_f64.to_radians(), 21_f64.to_radians());
+        let row = 0.5 - 0.5 * elevation.tan() / half_view.tan();
+        for degrees in [-36.0, 0.0, 36.0] {
+            let camera = Camera::turned(degrees);
+            for across in [0.0, 0.3, 1.0] {
+                let height = |down: f64| camera.ray(across, down).direction.y;
+                assert!(height(row).abs() < 1e-12, "{degrees} {across}: {}", height(row));
+                assert!(height(row - 0.01) > 0.0 && height(row + 0.01) < 0.0, "{degrees} {across}");
+            }
+        }
+    }
+
+    /// In the middle column, the angles add up: the lower edge of the image looks down by 41 degrees, and so meets the floor at
+    /// the camera's height over tan 41 degrees.
+    #[test]
+    fn the_floor_is_as_far_as_the_angle_says() {
+        let camera = Camera::turned(12.0);
+        let height = 0.42 + 2.6 * 20_f64.to_radians().sin();
+        for (down, degrees) in [(0.5, 20_f64), (1.0, 41.0)] {
+            let ray = camera.ray(0.5, down);
+            let point = ray.at(ray.origin.y / -ray.direction.y);
+            let away = (point.x - ray.origin.x).hypot(point.z - ray.origin.z);
+            assert!((away - height / degrees.to_radians().tan()).abs() < 1e-12, "{down}: {away}");
+        }
+    }
+
     #[test]
     fn rays_lead_to_what_is_seen_there() {
         for degrees in [-30.0, 0.0, 17.0] {
