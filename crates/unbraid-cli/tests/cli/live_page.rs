@@ -138,8 +138,10 @@ fn colour_is_decoded_and_encoded_as_by_the_command() {
         };
         image::RgbImage::from_fn(32, 32, pixel).save(bench.path(&format!("photos/{number}.png"))).unwrap();
     }
-    let settings =
-        ["data={ name = \"folder\", path = \"photos\", size = 32 }", "model.architecture=dupont-32"];
+    let settings = [
+        "data={ name = \"folder\", path = \"photos\", size = 32, crop = 24 }",
+        "model.architecture=dupont-32",
+    ];
     let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
     bench.train("run", &set).assert().success();
     bench.succeed(&["compare", "run", "--quiet", "-o", "page.html"], &[]);
@@ -149,7 +151,7 @@ fn colour_is_decoded_and_encoded_as_by_the_command() {
     let page = browser.evaluate("Array.from(unbraid.models[0].decode([1.5, -0.5, 0.25]))");
     let expected = decoded(&bench, "run", &json!({ "codes": [[1.5, -0.5, 0.25]] }));
     assert_close(&floats(&page), &expected, tolerance * spread(&expected), "decoded");
-    // A picture of another shape is cropped and resized as by the command.
+    // A picture of another shape is cropped and resized as by the command, which takes the crop of the data set.
     let photograph = image::RgbImage::from_fn(210, 120, |x, y| {
         image::Rgb([(x % 256) as u8, (2 * y % 256) as u8, ((x / 7) * (y / 5) % 256) as u8])
     });
@@ -162,6 +164,13 @@ fn colour_is_decoded_and_encoded_as_by_the_command() {
     let expected: Vec<f64> = expected.iter().map(|&value| f64::from(value)).collect();
     let page = floats(&browser.evaluate(CODE));
     assert_close(&page, &expected, 2.0 * tolerance * spread(&expected), "encoded");
+    // One that is smaller than what the data set cuts out is refused by both.
+    image::RgbImage::new(40, 23).save(bench.path("small.png")).unwrap();
+    browser.drop_file(&bench.path("small.png"), ".live-stage canvas");
+    browser.wait_for(
+        "document.querySelector('.live-status').textContent.startsWith('small.png: smaller than the 24 x 24 pixels')",
+    );
+    assert!(run.read_image(bench.path("small.png")).is_err());
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
