@@ -216,13 +216,24 @@ impl Observer for Terminal {
         log_line(&format!("{}: already finished after {step} steps", run.display()));
     }
 
+    fn already_stopped_early(&self, run: &Path, step: u64, best_step: u64) {
+        let run = run.display();
+        log_line(&format!(
+            "{run}: already finished after {step} steps: it stopped early, since the held-out loss has not improved since step \
+             {best_step}\n\
+             hint: a new run can go on from its weights with more patience: --config {run}/config.toml --init {run} --set \
+             training.early_stop.patience=N --out DIRECTORY"
+        ));
+    }
+
     fn evaluation_started(&self) {
         self.log("evaluating; the run is saved, and Ctrl-C ends at once");
     }
 
     fn encoded(&self, encoding: &Encoding<'_>) {
-        let Encoding { run, images, seconds, step, replaces } = *encoding;
-        self.log(&format!("{}: {images} images encoded in {seconds:.1} s at step {step}", run.display()));
+        let Encoding { run, images, image_shape, seconds, step, replaces } = *encoding;
+        let points = if is_row(image_shape) { "rows" } else { "images" };
+        self.log(&format!("{}: {images} {points} encoded in {seconds:.1} s at step {step}", run.display()));
         if let Some(earlier) = replaces {
             self.log(&format!(
                 "{}: replacing the earlier scores (step {}, seed {}, {})",
@@ -293,12 +304,14 @@ fn print_result(text: &str) {
     }
 }
 
-/// What a data set consists of: images, or the rows of a table, which are images of one row to everything else.
-fn points_of(shape: ImageShape) -> String {
-    match shape {
-        ImageShape { height: 1, width, channels: 1 } => format!("rows of {width} columns"),
-        ImageShape { .. } => format!("images of {shape}"),
-    }
+/// Whether an image is a row of a table, which is an image of one row to everything else.
+fn is_row(shape: ImageShape) -> bool {
+    matches!(shape, ImageShape { height: 1, channels: 1, .. })
+}
+
+/// What a data set consists of: images, or the rows of a table.
+pub(crate) fn points_of(shape: ImageShape) -> String {
+    if is_row(shape) { format!("rows of {} columns", shape.width) } else { format!("images of {shape}") }
 }
 
 /// The final losses and where everything is.

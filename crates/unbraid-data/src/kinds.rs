@@ -1,16 +1,18 @@
 //! Kinds of factors, as stated in the options of a data set.
 
+use crate::data_option::{DataOption, NAMES};
 use crate::error::{DataError, Result};
 use crate::factors::{Factor, FactorKind};
 use crate::request::Request;
 use crate::table::FactorTable;
 
 /// The options of data sets that do not know the kinds of their factors.
-pub(crate) const CATEGORICAL: (&str, &str) =
-    ("categorical", "factors whose values have no order, joined by `+`: shape+colour");
-pub(crate) const ORDERED: (&str, &str) = ("ordered", "factors whose values are numbers, joined by `+`");
-pub(crate) const ANGLES: (&str, &str) =
-    ("angles", "factors whose last value is next to the first, joined by `+`");
+pub(crate) const CATEGORICAL: DataOption =
+    DataOption::new("categorical", NAMES, "by their values", "factors whose values have no order");
+pub(crate) const ORDERED: DataOption =
+    DataOption::new("ordered", NAMES, "by their values", "factors whose values are numbers");
+pub(crate) const ANGLES: DataOption =
+    DataOption::new("angles", NAMES, "none", "factors whose last value is next to the first");
 
 /// A kind as somebody states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +87,7 @@ fn statements<'a>(request: &Request<'a>) -> Result<Vec<(&'static str, &'a str, S
     let mut statements = Vec::new();
     let options =
         [(CATEGORICAL, FactorKind::Categorical), (ORDERED, FactorKind::Ordered), (ANGLES, FactorKind::Angle)];
-    for ((option, _), kind) in options {
+    for (DataOption { name: option, .. }, kind) in options {
         if request.has_option(option)
             && let Some(names) = request.text(option)?
         {

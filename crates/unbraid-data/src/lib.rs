@@ -12,6 +12,7 @@ pub mod sampling;
 pub mod storage;
 
 mod attributes_option;
+mod data_option;
 mod dataset;
 mod error;
 mod factors;
@@ -30,13 +31,14 @@ mod subset;
 mod table;
 mod vectors;
 
+pub use data_option::DataOption;
 pub use dataset::{DataSet, ImageShape};
 pub use error::{DataError, Result, one_line};
 pub use factors::{Factor, FactorKind, FactorSpace};
 pub use features::{Feature, Features};
 pub use fingerprint::Fingerprint;
 pub use picture::Picture;
-pub use readers::folder::{is_image_file, open_files};
+pub use readers::folder::{Treatment, is_image_file, open_files};
 pub use registry::open;
 pub use spec::{DataSpec, OptionValue};
 pub use standardised::Standardised;

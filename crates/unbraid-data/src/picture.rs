@@ -2,7 +2,7 @@
 
 use crate::dataset::ImageShape;
 use crate::error::Result;
-use crate::readers::folder::{centre, decode, on_white};
+use crate::readers::folder::{Treatment, decode, on_white};
 use image::imageops::{self, FilterType};
 use image::{ImageBuffer, Luma, Pixel, Rgb};
 use std::path::Path;
@@ -10,12 +10,12 @@ use std::path::Path;
 /// A picture of any size, grey or RGB, with values from 0 to 1 in the order rows, columns, channels.
 ///
 /// ```
-/// use unbraid_data::{ImageShape, Picture};
+/// use unbraid_data::{ImageShape, Picture, Treatment};
 ///
 /// // A change of two pixels, spread over two rows of four: by a quarter and three quarters between them, as bilinear
 /// // filters do.
 /// let mut picture = Picture::new(ImageShape::new(2, 4, 1), vec![0.5; 8]);
-/// picture.add_to_centre(ImageShape::new(1, 2, 1), &[0.0, 0.4]);
+/// picture.add_to_centre(ImageShape::new(1, 2, 1), Treatment::default(), &[0.0, 0.4]);
 /// for row in picture.pixels().chunks(4) {
 ///     assert!(row.iter().zip([0.5, 0.6, 0.8, 0.9]).all(|(found, expected)| (found - expected).abs() < 1e-6));
 /// }
@@ -62,18 +62,19 @@ impl Picture {
         &self.pixels
     }
 
-    /// Adds a change of pixels, each from -1 to 1, to the part of the picture that images of `shape` are cut out of: the
-    /// largest rectangle of its aspect ratio around the centre. The change is enlarged to that part, and the rest stays as it
-    /// is. A change in colour makes a grey picture one in colour.
+    /// Adds a change of pixels, each from -1 to 1, to the part of the picture that `treatment` cuts images of `shape` out of:
+    /// the square that is cropped, or the largest rectangle of its aspect ratio around the centre. The change is enlarged to
+    /// that part, and the rest stays as it is. A change in colour makes a grey picture one in colour.
     ///
     /// # Panics
-    /// If `change` is not one image of `shape`, which has 1 or 3 channels.
-    pub fn add_to_centre(&mut self, shape: ImageShape, change: &[f32]) {
+    /// If `change` is not one image of `shape`, which has 1 or 3 channels, or the picture is smaller than what is cropped.
+    pub fn add_to_centre(&mut self, shape: ImageShape, treatment: Treatment, change: &[f32]) {
+        let part = treatment.part_of((self.shape.width, self.shape.height), shape);
+        let [left, top, width, height] = part.expect("a picture that is large enough to be cropped");
         if shape.channels > self.shape.channels {
             self.shape.channels = shape.channels;
             self.pixels = self.pixels.iter().flat_map(|&grey| [grey; 3]).collect();
         }
-        let (left, top, width, height) = centre((self.shape.width, self.shape.height), shape);
         // Filters keep values between 0 and 1; a change is between -1 and 1.
         let halved = change.iter().map(|value| 0.5 + 0.5 * value).collect();
         let enlarged = Self::new(shape, halved).with_size(width, height);
@@ -126,9 +127,17 @@ mod tests {
     fn only_the_part_that_was_seen_changes() {
         // Six by two pixels, of which a square image sees the two in the middle.
         let mut picture = Picture::new(ImageShape::new(2, 6, 1), vec![0.5; 12]);
-        picture.add_to_centre(ImageShape::new(1, 1, 1), &[-0.25]);
+        picture.add_to_centre(ImageShape::new(1, 1, 1), Treatment::default(), &[-0.25]);
         let row = [0.5, 0.5, 0.25, 0.25, 0.5, 0.5];
         for (found, expected) in picture.pixels().iter().zip(row.iter().chain(&row)) {
+            assert!((found - expected).abs() < 1e-6, "{:?}", picture.pixels());
+        }
+        // Four by four, of which two by two were cropped.
+        let mut picture = Picture::new(ImageShape::new(4, 4, 1), vec![0.5; 16]);
+        let crop = Treatment { crop: Some(2), mask: false };
+        picture.add_to_centre(ImageShape::new(1, 1, 1), crop, &[0.25]);
+        for (place, found) in picture.pixels().iter().enumerate() {
+            let expected = if [5, 6, 9, 10].contains(&place) { 0.75 } else { 0.5 };
             assert!((found - expected).abs() < 1e-6, "{:?}", picture.pixels());
         }
     }
@@ -136,14 +145,14 @@ mod tests {
     #[test]
     fn values_stay_possible_and_grey_becomes_colour() {
         let mut picture = Picture::new(ImageShape::new(1, 1, 1), vec![0.75]);
-        picture.add_to_centre(ImageShape::new(1, 1, 3), &[0.5, 0.0, -0.25]);
+        picture.add_to_centre(ImageShape::new(1, 1, 3), Treatment::default(), &[0.5, 0.0, -0.25]);
         assert_eq!(picture.shape(), ImageShape::new(1, 1, 3));
         for (found, expected) in picture.pixels().iter().zip([1.0, 0.75, 0.5]) {
             assert!((found - expected).abs() < 1e-6, "{:?}", picture.pixels());
         }
         // A change in grey changes every channel of a picture in colour.
         let mut picture = Picture::new(ImageShape::new(1, 1, 3), vec![0.1, 0.2, 0.3]);
-        picture.add_to_centre(ImageShape::new(1, 1, 1), &[0.5]);
+        picture.add_to_centre(ImageShape::new(1, 1, 1), Treatment::default(), &[0.5]);
         for (found, expected) in picture.pixels().iter().zip([0.6, 0.7, 0.8]) {
             assert!((found - expected).abs() < 1e-6, "{:?}", picture.pixels());
         }

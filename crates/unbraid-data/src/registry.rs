@@ -1,6 +1,7 @@
 //! The table of built-in data sets, and opening them by name or path.
 
 use crate::attributes_option::AttributesOption;
+use crate::data_option::{BOOLEAN, DataOption};
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
@@ -29,8 +30,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// What its path refers to, or `None` if it needs no files.
     pub path: Option<&'static str>,
-    /// Its options, each with one line of help.
-    pub options: &'static [(&'static str, &'static str)],
+    /// Its options.
+    pub options: &'static [DataOption],
     /// How it is split into train and test.
     pub split: SplitBy,
     /// Whether a path holds this data set, judged by file names and headers.
@@ -46,7 +47,12 @@ pub const PATH_OPTIONS: [&str; 4] = ["picture", "attributes", "partition", "mode
 impl Entry {
     /// Whether this is a folder of pictures of any size, which are resized as the options say.
     pub fn is_folder_of_pictures(&self) -> bool {
-        ["size", "channels"].iter().all(|wanted| self.options.iter().any(|(name, _)| name == wanted))
+        self.has_option("size") && self.has_option("channels")
+    }
+
+    /// Whether it has an option of this name, besides those for splitting.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|option| option.name == name)
     }
 
     /// Whether this is a table of vectors, whose columns the options choose.
@@ -54,8 +60,8 @@ impl Entry {
         self.options.contains(&COLUMNS)
     }
 
-    /// The options of [`SPLIT_OPTIONS`] that the data set takes, each with one line of help.
-    pub fn split_options(&self) -> &'static [(&'static str, &'static str)] {
+    /// The options of [`SPLIT_OPTIONS`] that the data set takes.
+    pub fn split_options(&self) -> &'static [DataOption] {
         match self.split {
             SplitBy::Image | SplitBy::Factor(_) => SPLIT_OPTIONS,
             SplitBy::Files => &SPLIT_OPTIONS[..1],
@@ -70,10 +76,10 @@ pub static ENTRIES: &[Entry] = &[
         summary: "built in: dSprites rendered on demand, no file needed",
         path: None,
         options: &[
-            ("scales", "number of scales (a divisor of 6; default 6)"),
-            ("orientations", "number of orientations (a divisor of 40; default 40)"),
-            ("positions", "number of positions along each axis (a divisor of 32; default 32)"),
-            ("triangle", "whether triangles follow the hearts (true or false; default false)"),
+            DataOption::new("scales", "a divisor of 6", "6", "number of scales"),
+            DataOption::new("orientations", "a divisor of 40", "40", "number of orientations"),
+            DataOption::new("positions", "a divisor of 32", "32", "number of positions along each axis"),
+            DataOption::new("triangle", BOOLEAN, "false", "whether triangles follow the hearts"),
             VARIANT,
             PICTURE,
         ],
@@ -86,13 +92,18 @@ pub static ENTRIES: &[Entry] = &[
         summary: "built in: a room with one object, no file needed",
         path: None,
         options: &[
-            ("hues", "number of hues of floor, walls and object (1 to 10; default 10)"),
-            ("scales", "number of scales of the object (1 to 8; default 8)"),
-            ("shapes", "the first so many of cube, cylinder, sphere and capsule (1 to 4; default 4)"),
-            ("shape", "only one of them: cube, cylinder, sphere or capsule (default all)"),
-            ("orientations", "number of orientations of the camera (1 to 15; default 15)"),
-            ("circular", "whether hues go all around the circle (true or false; default false)"),
-            ("size", "height and width: 32, 64 or 128 (default 64)"),
+            DataOption::new("hues", "1 to 10", "10", "number of hues of floor, walls and object"),
+            DataOption::new("scales", "1 to 8", "8", "number of scales of the object"),
+            DataOption::new(
+                "shapes",
+                "1 to 4",
+                "4",
+                "the first so many of cube, cylinder, sphere and capsule",
+            ),
+            DataOption::new("shape", "cube, cylinder, sphere or capsule", "all", "only one of the shapes"),
+            DataOption::new("orientations", "1 to 15", "15", "number of orientations of the camera"),
+            DataOption::new("circular", BOOLEAN, "false", "whether hues go all around the circle"),
+            DataOption::new("size", "32, 64 or 128", "64", "height and width of the images"),
         ],
         split: SplitBy::Image,
         recognise: |_| false,
@@ -314,7 +325,7 @@ pub fn check(spec: &DataSpec) -> Result<()> {
 fn check_against(entry: &Entry, spec: &DataSpec) -> Result<()> {
     for (option, value) in &spec.options {
         check_option(entry, option)?;
-        if option == ATTRIBUTES.0 {
+        if option == ATTRIBUTES.name {
             AttributesOption::read(entry.name, Some(value))?;
         }
     }
@@ -350,7 +361,8 @@ pub fn recognise(path: &Path) -> Result<&'static Entry> {
 }
 
 fn check_option(entry: &Entry, option: &str) -> Result<()> {
-    let known: Vec<&str> = entry.options.iter().chain(entry.split_options()).map(|(name, _)| *name).collect();
+    let known: Vec<&str> =
+        entry.options.iter().chain(entry.split_options()).map(|known| known.name).collect();
     if known.contains(&option) {
         return Ok(());
     }
@@ -366,7 +378,7 @@ fn check_option(entry: &Entry, option: &str) -> Result<()> {
 const LONGEST_WORD: usize = 200;
 
 /// The candidate most similar to `word`, if any is similar at all.
-fn nearest(word: &str, candidates: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     candidates
         .iter()
         // The comparison makes a table of both lengths, and a word may come from a file, in which it has millions of letters.

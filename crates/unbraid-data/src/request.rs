@@ -56,7 +56,7 @@ impl<'a> Request<'a> {
 
     fn get(&self, option: &str) -> Option<&'a OptionValue> {
         debug_assert!(
-            self.entry.options.iter().chain(crate::split::SPLIT_OPTIONS).any(|(name, _)| *name == option),
+            self.entry.options.iter().chain(crate::split::SPLIT_OPTIONS).any(|known| known.name == option),
             "`{option}` is missing in the registry's list for `{}`",
             self.entry.name
         );
@@ -98,7 +98,7 @@ impl<'a> Request<'a> {
 
     /// Whether the data set has an option of this name at all.
     pub(crate) fn has_option(&self, option: &str) -> bool {
-        self.entry.options.iter().any(|(name, _)| *name == option)
+        self.entry.has_option(option)
     }
 
     /// The value of an option as it was given.

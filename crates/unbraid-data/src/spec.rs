@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The value of an option, with the types of TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, a text, true or false, or a table")]
 pub enum OptionValue {
     /// `true` or `false`.
     Boolean(bool),

@@ -1,5 +1,6 @@
 //! Deterministic splits into train and test.
 
+use crate::data_option::DataOption;
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
 use crate::random::Stream;
@@ -13,19 +14,27 @@ mod partition;
 pub(crate) use partition::FILE as PARTITION_FILE;
 
 /// The options for splitting. Data sets with [`SplitBy::Files`] take the first one only.
-pub static SPLIT_OPTIONS: &[(&str, &str)] = &[
-    (
+pub static SPLIT_OPTIONS: &[DataOption] = &[
+    DataOption::new(
         "split",
-        "all, train or test (default all; train where test images have their own files); validation where split_by is \
-         official",
+        "all, train or test; validation where split_by is official",
+        "all; train where test images have their own files",
+        "the part of the data that is used",
     ),
-    ("train_fraction", "fraction of the images, or of the values of `split_by`, in train (default 0.8)"),
-    (
+    DataOption::new(
+        "train_fraction",
+        "a number between 0 and 1",
+        "0.8",
+        "fraction of the images, or of the values of `split_by`, in train",
+    ),
+    DataOption::new(
         "split_by",
-        "factor whose first values go to train and whose last values go to test (default: random images); official for \
-         celeba, as its list_eval_partition.txt says",
+        "a factor, or official for celeba",
+        "random images; model for chairs",
+        "factor whose first values go to train and whose last values go to test; official: as CelebA's \
+         list_eval_partition.txt says",
     ),
-    ("split_seed", "seed of the random split (default 0)"),
+    DataOption::new("split_seed", "a whole number", "0", "seed of the random split"),
 ];
 
 /// How a data set is split by default.

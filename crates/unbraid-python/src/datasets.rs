@@ -312,8 +312,8 @@ pub(crate) fn list_datasets(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         about.set_item("summary", entry.summary)?;
         about.set_item("path", entry.path)?;
         let options = PyDict::new(py);
-        for (name, help) in entry.options.iter().chain(entry.split_options()) {
-            options.set_item(name, help)?;
+        for option in entry.options.iter().chain(entry.split_options()) {
+            options.set_item(option.name, option.help())?;
         }
         about.set_item("options", options)?;
         list.append(about)?;

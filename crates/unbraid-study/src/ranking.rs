@@ -124,21 +124,7 @@ impl Candidate {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unbraid::Error::io(&path, "read it")(error).into()),
         };
-        let rows = text.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
-        let number = |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64);
-        let validations: Vec<(f64, f64)> = rows
-            .filter_map(|row| {
-                let bound = -(number(&row, "validation/reconstruction")? + number(&row, "validation/kl")?);
-                Some((number(&row, "validation/loss")?, bound))
-            })
-            .filter(|(_, bound)| bound.is_finite())
-            .collect();
-        let used = if self.config.training.keep_best {
-            validations.iter().min_by(|a, b| a.0.total_cmp(&b.0))
-        } else {
-            validations.last()
-        };
-        Ok(used.map(|(_, bound)| *bound))
+        Ok(bound_of_log(&text, self.config.training.keep_best))
     }
 
     /// What must be equal for scores to be compared.
@@ -146,6 +132,27 @@ impl Candidate {
         let About { data_sha256, test_split, test_sha256, .. } = &self.scores.as_ref()?.about;
         Some((data_sha256, *test_split, test_sha256.as_deref()))
     }
+}
+
+/// The evidence lower bound of the validation in a log that the weights of a run are of: the last one, or the best. Which is
+/// the best is decided as training does, by the loss with the last values of all schedules where there are any.
+fn bound_of_log(log: &str, keep_best: bool) -> Option<f64> {
+    let rows = log.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
+    let number = |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64);
+    let mut validations = rows
+        .filter_map(|row| {
+            let bound = -(number(&row, "validation/reconstruction")? + number(&row, "validation/kl")?);
+            let criterion = number(&row, "validation/final_loss").or_else(|| number(&row, "validation/loss"));
+            Some((criterion?, bound))
+        })
+        .filter(|(_, bound)| bound.is_finite());
+    let used = if keep_best {
+        // The first of equal ones, as in training.
+        validations.min_by(|a, b| a.0.total_cmp(&b.0))
+    } else {
+        validations.next_back()
+    };
+    used.map(|(_, bound)| bound)
 }
 
 /// Ranks runs by `wanted`, or by what suits them: by the scores that they all have, if their data has factors; else by UDR, if
@@ -407,5 +414,29 @@ mod tests {
     fn ranks_are_averaged_and_ties_shared() {
         let rows = [vec![0.9, 0.3], vec![0.5, 0.3], vec![0.1, 0.2]];
         assert_eq!(mean_ranks(&rows), [1.25, 1.75, 3.0]);
+    }
+
+    /// A growing beta raises the loss while the model improves: training keeps the weights of step 20, by the loss with the
+    /// last beta, though that of step 10 is lower as it stands.
+    #[test]
+    fn the_best_validation_is_the_one_whose_weights_were_kept() {
+        let row = |step: u64, loss: f64, last: Option<f64>, kl: f64| {
+            let last = last.map_or_else(String::new, |last| format!(",\"validation/final_loss\":{last}"));
+            format!(
+                "{{\"step\":{step},\"validation/loss\":{loss}{last},\"validation/reconstruction\":5,\"validation/kl\":{kl}}}\n"
+            )
+        };
+        let log = [
+            row(10, 6.0, Some(21.0), 4.0),
+            "{\"step\":15,\"train/loss\":7}\n".to_owned(),
+            row(20, 8.0, Some(9.0), 1.0),
+            row(30, 9.0, Some(13.0), 2.0),
+        ]
+        .concat();
+        assert_eq!(bound_of_log(&log, true), Some(-6.0));
+        assert_eq!(bound_of_log(&log, false), Some(-7.0));
+        let constant = [row(10, 6.0, None, 4.0), row(20, 8.0, None, 1.0)].concat();
+        assert_eq!(bound_of_log(&constant, true), Some(-9.0));
+        assert_eq!(bound_of_log("{\"step\":1,\"train/loss\":7}\n", true), None);
     }
 }

@@ -30,6 +30,9 @@ pub trait Observer: Progress {
     /// The run was already trained.
     fn already_trained(&self, _run: &Path, _step: u64) {}
 
+    /// The run had already ended early, after `step`: the loss on held-out images had not improved after `best_step`.
+    fn already_stopped_early(&self, _run: &Path, _step: u64, _best_step: u64) {}
+
     /// The run is about to be scored.
     fn evaluation_started(&self) {}
 
@@ -75,8 +78,10 @@ pub struct TrainingStart<'a> {
 pub struct Encoding<'a> {
     /// The run directory.
     pub run: &'a Path,
-    /// How many images.
+    /// How many images, or rows of a table.
     pub images: usize,
+    /// Their size.
+    pub image_shape: ImageShape,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// Training steps of the weights.

@@ -142,6 +142,57 @@ fn the_finished_runs_of_a_study_are_ranked() {
     );
 }
 
+/// Without scores, and without two seeds of a setting, there is the loss on what was held out.
+#[test]
+fn runs_that_share_nothing_else_are_ranked_by_the_held_out_bound() {
+    let bench = Bench::new();
+    for (run, beta) in [("a", "objective.beta=1"), ("b", "objective.beta=9")] {
+        let held_out = ["--set", "training.validation=0.25", "--set", "training.validate_every=7"];
+        bench.train(run, &[&["--steps", "14", "--set", beta], &held_out[..]].concat()).assert().success();
+    }
+    let json = bench.expect_output(&["best", "a", "b", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["criterion"], "elbo");
+    assert!(json["reason"].as_str().unwrap().starts_with("by the evidence lower bound on held-out data"));
+    let values: Vec<f64> =
+        json["runs"].as_array().unwrap().iter().map(|run| run["value"].as_f64().unwrap()).collect();
+    assert!(values.len() == 2 && values[0] >= values[1], "{values:?}");
+    // Without that, everything that was tried is said.
+    for run in ["a", "b"] {
+        fs::remove_file(bench.path(run).join("metrics.jsonl")).unwrap();
+    }
+    bench.refuse(
+        &["best", "a", "b"],
+        "error: nothing to rank the runs by: by scores: a has no scores.json (`unbraid evaluate` writes it); by UDR: no two \
+         runs differ in their seeds only; by held-out loss: no run has held-out losses (training.validation = 0.1 logs them)",
+    );
+}
+
+/// Photographs have no factors: two seeds are compared with each other.
+#[test]
+fn runs_on_pictures_are_ranked_by_udr() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("photos")).unwrap();
+    for number in 0..24_u8 {
+        let pixel =
+            |x: u32, y: u32| image::Rgb([number * 10, (x * 16) as u8, if y < 8 { 200 } else { number }]);
+        let path = bench.path("photos").join(format!("{number:02}.png"));
+        image::RgbImage::from_fn(16, 16, pixel).save(path).unwrap();
+    }
+    for seed in ["1", "2"] {
+        let settings = [
+            "data={ name = \"folder\", path = \"photos\", size = 16 }",
+            "model.architecture={ name = \"mlp\", encoder = [8], decoder = [8] }",
+            "evaluation={ after_training = true, metrics = [], report = false }",
+        ];
+        let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        bench.train(seed, &[&["--steps", "20", "--seed", seed], &set[..]].concat()).assert().success();
+    }
+    let json = bench.expect_output(&["best", "1", "2", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["criterion"], json["runs"].as_array().unwrap().len()), (&"udr".into(), 2));
+}
+
 /// A table whose columns are no factors: there is nothing to score, and runs of several seeds are ranked by what they share.
 #[test]
 fn a_study_without_factors_is_ranked_by_udr_and_says_why() {

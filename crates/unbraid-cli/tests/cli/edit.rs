@@ -2,6 +2,7 @@
 
 use crate::support::Bench;
 use image::{Rgb, RgbImage};
+use std::fs;
 use unbraid::Run;
 use unbraid::data::Picture;
 use unbraid::inference::Assignment;
@@ -80,5 +81,55 @@ fn changes_add_to_the_code_of_the_image() {
     bench.refuse(
         &["edit", "run", "--image", "a.png", "--set", "0=1", "--quiet"],
         "error: -o: expected a name that ends in .png, for a run on images",
+    );
+}
+
+/// A run on the middle of its pictures sees the middle of every other picture, and changes nothing around it.
+#[test]
+fn pictures_are_seen_as_the_data_was() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("photos")).unwrap();
+    // 20 x 20 pixels in the middle of 40 x 30, and something else around them.
+    let photograph = |number: u32| {
+        RgbImage::from_fn(40, 30, |x, y| match (10..30).contains(&x) && (5..25).contains(&y) {
+            true => Rgb([(9 * x) as u8, (20 * number) as u8, (7 * y) as u8]),
+            false => Rgb([255, 0, (6 * x) as u8]),
+        })
+    };
+    for number in 0..8 {
+        photograph(number).save(bench.path(&format!("photos/{number}.png"))).unwrap();
+    }
+    let settings = [
+        "data={ name = \"folder\", path = \"photos\", size = 16, crop = 20 }",
+        "model.architecture={ name = \"mlp\", encoder = [8], decoder = [8] }",
+    ];
+    let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    bench.train("run", &[&set[..], &["--steps", "20"]].concat()).assert().success();
+
+    let codes = |arguments: &[&str]| {
+        let table = bench.expect_output(&[&["encode", "run", "--quiet"], arguments].concat());
+        // Number and name of the image differ, the code does not.
+        let rows = table.lines().skip(1).map(|row| row.splitn(3, ',').nth(2).unwrap().to_owned());
+        rows.collect::<Vec<_>>()
+    };
+    let own = codes(&[]);
+    assert_eq!(codes(&["--data", "photos"]), own);
+    assert_eq!(codes(&["--image", "photos/3.png"]), own[3..4]);
+    assert_eq!(codes(&["--data", "photos/3.png"]), own[3..4]);
+    assert_ne!(codes(&["--data", "folder(path=photos, crop=30)"]), own, "another crop can be asked for");
+
+    let edit = ["edit", "run", "--set", "0=+2", "--quiet", "--keep-detail", "-o", "edited.png", "--image"];
+    bench.succeed(&[&edit[..], &["photos/3.png"]].concat(), &[]);
+    let original = photograph(3);
+    let edited = image::open(bench.path("edited.png")).unwrap().into_rgb8();
+    let is_middle = |x: u32, y: u32| (10..30).contains(&x) && (5..25).contains(&y);
+    let differs = |(x, y, pixel): &(u32, u32, &Rgb<u8>)| *pixel != original.get_pixel(*x, *y);
+    let changed: Vec<_> = edited.enumerate_pixels().filter(differs).collect();
+    assert!(!changed.is_empty() && changed.iter().all(|(x, y, _)| is_middle(*x, *y)), "{changed:?}");
+
+    RgbImage::new(40, 19).save(bench.path("small.png")).unwrap();
+    bench.refuse(
+        &["encode", "run", "--quiet", "--image", "small.png"],
+        "error: small.png: image: found 40 x 19 pixels, expected at least 20 x 20 pixels, since `crop` is 20",
     );
 }

@@ -148,7 +148,7 @@ fn colour_is_decoded_and_encoded_as_by_the_command() {
         };
         image::RgbImage::from_fn(32, 32, pixel).save(bench.path(&format!("photos/{number}.png"))).unwrap();
     }
-    let data = "data={ name = \"folder\", path = \"photos\", size = 32 }";
+    let data = "data={ name = \"folder\", path = \"photos\", size = 32, crop = 24 }";
     let models = [
         ("small", "model.architecture=dupont-32", "f16"),
         ("default", "model.architecture={ name = \"mlp\", encoder = [192], decoder = [192] }", "int8"),
@@ -156,7 +156,7 @@ fn colour_is_decoded_and_encoded_as_by_the_command() {
     for (name, architecture, _) in models {
         bench.train(name, &["--set", data, "--set", architecture]).assert().success();
     }
-    // A picture of another shape is cropped and resized as by the command.
+    // A picture of another shape is cropped and resized as by the command, which takes the crop of the data set.
     let photograph = image::RgbImage::from_fn(210, 120, |x, y| {
         image::Rgb([(x % 256) as u8, (2 * y % 256) as u8, ((x / 7) * (y / 5) % 256) as u8])
     });
@@ -180,5 +180,12 @@ fn colour_is_decoded_and_encoded_as_by_the_command() {
         let shown = canvas(&mut browser, place, 3);
         assert_close(&shown, &expected, tolerance * spread(&expected) + 0.5 * GREY_LEVEL, name);
     }
+    // One that is smaller than what the data set cuts out is refused by both.
+    image::RgbImage::new(40, 23).save(bench.path("small.png")).unwrap();
+    browser.drop_file(&bench.path("small.png"), ".live-stage canvas");
+    browser.wait_for(
+        "document.querySelector('.live-status').textContent.startsWith('small.png: smaller than the 24 x 24 pixels')",
+    );
+    assert!(Run::open(bench.path("small")).unwrap().read_image(bench.path("small.png")).is_err());
     assert_eq!(browser.complaints(), [""; 0]);
 }

@@ -14,7 +14,7 @@ fn the_reference_names_every_table_and_key() {
         "| `beta` | a number or a ramp: [Schedules](#schedules) | required |",
         "### `name = \"dip-vae-ii\"`\n",
         "| `leak` | a number | `0.2` |",
-        "| `columns` | names of columns, joined by `+`",
+        "| `columns` | names joined by `+`, or a list of them | all numbers | columns",
         "| `sap.predictor` |",
     ] {
         assert!(text.contains(part), "{part}");

@@ -1,11 +1,12 @@
 //! Tables of vectors through every command that makes sense for them. The data are scikit-learn's digits.
 
-use crate::support::Bench;
+use crate::support::{Bench, check};
 use std::fs;
 use std::path::PathBuf;
 use unbraid::Run;
 use unbraid::data::formats::npz::Npz;
 use unbraid::data::progress::Silent;
+use unbraid::evaluate::codes_file;
 
 pub(crate) fn digits() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../unbraid-data/tests/fixtures/tables/digits.npz"))
@@ -236,12 +237,54 @@ fn columns_are_chosen_standardised_and_found_again() {
     );
 }
 
+/// Columns that are no features are factors, by which codes are scored. Two equal columns and a third are two principal
+/// components, one for each factor.
+#[test]
+fn codes_are_scored_by_other_columns() {
+    let bench = Bench::new();
+    let mut table = "level,x1,x2,x3,kind\n".to_owned();
+    for row in 0..400 {
+        let (kind, level) = (row % 2, row / 2 % 4);
+        table.push_str(&format!("{level},{kind},{kind},{level},{}\n", ["red", "green"][kind]));
+    }
+    fs::write(bench.path("table.csv"), &table).unwrap();
+    let train =
+        ["train", "table.csv", "--preset", "pca", "--batch-size", "100", "--out", "run", "--no-report"];
+    let columns = ["--columns", "x*", "--factors", "kind,level", "--set", "model.latents.continuous=2"];
+    let metrics = ["--set", "evaluation.metrics=[\"mig\"]", "--set", "evaluation.chance=false"];
+    let output = bench.unbraid(&[&train[..], &columns, &metrics].concat()).output().unwrap();
+    check(&output, &["400 rows encoded in "]);
+    let scores = fs::read_to_string(bench.path("run/scores.json")).unwrap();
+    let scores: serde_json::Value = serde_json::from_str(&scores).unwrap();
+    // 1, but for the information that a few hundred points have by chance: 3 / 2n nats of those of two and four values, in
+    // which the entropy of two is ln 2.
+    let mig = scores["scores"]["mig"]["value"].as_f64().unwrap();
+    assert!(mig > 0.95 && mig <= 1.0, "{mig}");
+    let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
+    assert_eq!(codes.factor_names(), ["kind", "level"]);
+    // Lists, as a file may have them, name the same columns.
+    let config =
+        "[data]\npath = \"table.csv\"\ncolumns = [\"x1\", \"x2\", \"x3\"]\nfactors = [\"kind\", \"level\"]\n";
+    fs::write(bench.path("own.toml"), config).unwrap();
+    let printed = bench.expect_output(&["train", "--config", "own.toml", "--print-config"]);
+    assert!(
+        printed.contains("columns = \"x1+x2+x3\"") && printed.contains("factors = \"kind+level\""),
+        "{printed}"
+    );
+}
+
 #[test]
 fn a_table_is_described_drawn_and_refused_with_its_place() {
     let bench = Bench::new();
     let digits = digits().display().to_string();
     let info = bench.expect_output(&["data", "info", &digits]);
     assert!(info.contains("rows       1797 of 64 columns: pixel_0_0 to pixel_7_7\n"), "{info}");
+    // Letters that are two columns wide are counted as such: both names and their gaps are 16 columns.
+    fs::write(bench.path("colours.csv"), "x,色彩,k\n1,红,a\n2,蓝,b\n").unwrap();
+    let info = bench.expect_output(&["data", "info", "table(path=colours.csv, factors=色彩+k)"]);
+    for line in [format!("  色彩{:12}      2 values", ""), format!("  k{:15}      2 values", "")] {
+        assert!(info.contains(&line), "{info}");
+    }
     bench.succeed(&["data", "show", &digits, "-o", "columns.svg"], &["wrote columns.svg"]);
     assert!(fs::read_to_string(bench.path("columns.svg")).unwrap().contains("pixel_7_7"));
     bench.refuse(

@@ -103,6 +103,9 @@ fn a_run_that_overfits_stops_and_keeps_its_best_weights() {
         best.0
     );
     assert!(notes.lines().any(|line| line == stopped), "{notes}");
+    // A log has no bar, but the total, what is held out, and when it will be done.
+    let line = notes.lines().find(|line| line.starts_with("step ")).unwrap();
+    assert!(line.starts_with("step 5 of 2000: loss ") && line.ends_with(" left"), "{line}");
     // The run is used with its best weights.
     assert_eq!(Run::open(bench.path("run")).unwrap().step(), best.0);
     assert!(bench.path("run/checkpoints/best.safetensors").exists());
@@ -114,7 +117,13 @@ fn a_run_that_overfits_stops_and_keeps_its_best_weights() {
     let resumed = bench.unbraid(&["train", "--resume", "--out", "run"]).output().unwrap();
     check(&resumed, &[&format!("run: already finished after {last_step} steps")]);
     let extended = bench.unbraid(&["train", "--extend", "3000", "--out", "run"]).output().unwrap();
-    check(&extended, &["already finished"]);
+    let why = format!(
+        "run: already finished after {last_step} steps: it stopped early, since the held-out loss has not improved since step {}",
+        best.0
+    );
+    check(&extended, &[&why, "hint: a new run can go on from its weights with more patience: "]);
+    let more = ["--config", "run/config.toml", "--init", "run", "--set", "training.early_stop.patience=9"];
+    bench.succeed(&[&["train", "--quiet", "--steps", "5", "--out", "more"], &more[..]].concat(), &[]);
     assert_eq!(metrics(&bench.path("run")), before);
 }
 

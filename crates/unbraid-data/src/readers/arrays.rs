@@ -6,6 +6,7 @@
 //! options can say otherwise.
 
 use crate::cache::{self, Keep, LARGEST_IN_MEMORY};
+use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::factors::{Factor, FactorKind, FactorSpace};
@@ -18,8 +19,8 @@ use crate::stored::StoredImages;
 use crate::table::FactorTable;
 use std::path::Path;
 
-pub(crate) const LAYOUT: (&str, &str) =
-    ("layout", "order of the axes of `images`: auto (default), nhwc or nchw");
+pub(crate) const LAYOUT: DataOption =
+    DataOption::new("layout", "auto, nhwc or nchw", "auto", "order of the axes of `images`");
 
 /// A factor with more classes is probably a column of identifiers.
 const MOST_CLASSES: i64 = 1_000_000;

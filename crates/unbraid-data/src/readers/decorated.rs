@@ -5,6 +5,7 @@
 //! * noisy: every channel of a black pixel is uniform in \[0, 1\]; white stays white.
 //! * scream: the background is a random patch of a painting, averaged with a random colour; the shape is its inverse.
 
+use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::factors::FactorSpace;
@@ -83,8 +84,14 @@ pub(crate) struct Decorated {
 }
 
 /// The options of data sets that can be decorated.
-pub(crate) const VARIANT: (&str, &str) = ("variant", "plain (default), colour, noisy or scream");
-pub(crate) const PICTURE: (&str, &str) = ("picture", "image file for the backgrounds of the scream variant");
+pub(crate) const VARIANT: DataOption = DataOption::new(
+    "variant",
+    "plain, colour, noisy or scream",
+    "plain",
+    "colours and background of the images",
+);
+pub(crate) const PICTURE: DataOption =
+    DataOption::new("picture", "an image file", "none", "the backgrounds of the scream variant");
 
 /// Applies the variant of a request, which is part of the name (`colour-dsprites`) or an option.
 pub(crate) fn decorate(data: Box<dyn DataSet>, request: &Request<'_>) -> Result<Box<dyn DataSet>> {

@@ -8,6 +8,15 @@ use std::collections::BTreeSet;
 /// The name of a factor, and its label for each image.
 pub(crate) type Column = (String, Vec<String>);
 
+/// What programs write in place of a label that is not there. `none` and `-` are not among them: of glasses or a sign, they are
+/// labels like any other.
+const NO_LABEL: [&str; 6] = ["", "na", "n/a", "nan", "null", "?"];
+
+/// Whether the cell of a table has no label.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    NO_LABEL.iter().any(|word| cell.trim().eq_ignore_ascii_case(word))
+}
+
 /// A table with one factor per column, whose values are the distinct labels: in numerical order if all are numbers, in
 /// alphabetical order otherwise. More than two numbers are ordered, all other labels are categories.
 pub(crate) fn table_of_labels(columns: Vec<Column>) -> Result<FactorTable> {

@@ -3,6 +3,7 @@
 //! Networks that halve the image several times need 32 pixels per side, so images are resized by default (bilinearly,
 //! like in the public implementations), or padded.
 
+use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::factors::{Factor, FactorSpace};
@@ -23,8 +24,12 @@ const CLASSES: u8 = 10;
 /// Height and width after resizing or padding.
 const FULL_SIDE: u32 = 32;
 
-pub(crate) const FIT: (&str, &str) =
-    ("fit", "resize (default): to 32 x 32; pad: to 32 x 32 with zeros; none: leave 28 x 28");
+pub(crate) const FIT: DataOption = DataOption::new(
+    "fit",
+    "resize, pad or none",
+    "resize",
+    "how images become 32 x 32: resized, or padded with zeros; none leaves 28 x 28",
+);
 
 /// How images are made 32 x 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! it on demand; otherwise they are decompressed once into the cache.
 
 use crate::cache::{self, Keep};
+use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::factors::{Factor, FactorKind, FactorSpace};
@@ -40,8 +41,12 @@ const KINDS: [FactorKind; 7] = [
 /// The published grids.
 const GRIDS: [Sizes; 2] = [[6, 6, 2, 3, 3, 40, 40], [4, 4, 2, 3, 3, 40, 40]];
 const SHAPE: ImageShape = ImageShape::new(64, 64, 3);
-pub(crate) const SIZES: (&str, &str) =
-    ("sizes", "number of values of each factor, for grids that were not published: 4x4x2x3x3x40x40");
+pub(crate) const SIZES: DataOption = DataOption::new(
+    "sizes",
+    "seven numbers such as 4x4x2x3x3x40x40",
+    "those of a published grid",
+    "number of values of each factor, for grids that were not published",
+);
 
 /// The number of values of each factor.
 pub(crate) type Sizes = [usize; 7];
@@ -56,7 +61,7 @@ pub(crate) fn recognise(path: &Path) -> bool {
 }
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {
-    let sizes = request.text(SIZES.0)?.map(parse_sizes).transpose()?;
+    let sizes = request.text(SIZES.name)?.map(parse_sizes).transpose()?;
     Ok(Box::new(read(request.path()?, sizes, request.progress)?))
 }
 

@@ -4,6 +4,7 @@
 //! angle of its arm plus rate e^x, so that arms bend with the distance. The "images" are 1 x 2 x 1, and their values are
 //! coordinates, which are not limited to \[0, 1\].
 
+use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::Result;
 use crate::factors::{Factor, FactorKind, FactorSpace};
@@ -31,13 +32,13 @@ struct Arm {
 /// heaps in place of the spirals that they draw and name.
 const ARM: Arm = Arm { radial: 0.3, tangential: 0.1, rate: 0.25 };
 
-pub(crate) const OPTIONS: &[(&str, &str)] = &[
-    ("clusters", "number of arms (default 4)"),
-    ("points", "number of points per arm (default 100)"),
-    ("radial", "standard deviation along an arm (default 0.3)"),
-    ("tangential", "standard deviation across an arm (default 0.1)"),
-    ("rate", "how much an arm bends with the distance (default 0.25)"),
-    ("seed", "seed of the random points (default 0)"),
+pub(crate) const OPTIONS: &[DataOption] = &[
+    DataOption::new("clusters", "1 to 1000", "4", "number of arms"),
+    DataOption::new("points", "1 to 1000000", "100", "number of points per arm"),
+    DataOption::new("radial", "a number between 0 and 1", "0.3", "standard deviation along an arm"),
+    DataOption::new("tangential", "a number between 0 and 1", "0.1", "standard deviation across an arm"),
+    DataOption::new("rate", "a number between 0 and 1", "0.25", "how much an arm bends with the distance"),
+    DataOption::new("seed", "a whole number", "0", "seed of the random points"),
 ];
 
 pub(crate) fn open(request: &Request<'_>) -> Result<Box<dyn DataSet>> {

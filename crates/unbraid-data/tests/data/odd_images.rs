@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use unbraid_data::progress::Progress;
-use unbraid_data::{DataSpec, ImageShape, Picture, open_files};
+use unbraid_data::{DataSpec, ImageShape, Picture, Treatment, open_files};
 
 const COLOURS: [[u8; 3]; 4] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]];
 
@@ -40,7 +40,7 @@ fn every_form_of_a_picture_is_read_upright() {
         assert_near(found, expected, if lossy { 4 } else { 0 }, name);
         // As a single file as well.
         let file = folder.join(name);
-        let single = open_files(&[file], ImageShape::new(16, 16, 3)).unwrap();
+        let single = open_files(&[file], ImageShape::new(16, 16, 3), Treatment::default()).unwrap();
         assert_eq!(bytes(single.as_ref(), 0), bytes(data.as_ref(), index), "{name}");
     }
 }
@@ -109,7 +109,7 @@ fn no_truncated_file_becomes_half_a_picture() {
         for quarter in 1..4 {
             fs::write(&cut, &whole[..whole.len() * quarter / 4]).unwrap();
             // An animation may break off after the picture that is used.
-            match open_files(std::slice::from_ref(&cut), ImageShape::new(16, 16, 3)) {
+            match open_files(std::slice::from_ref(&cut), ImageShape::new(16, 16, 3), Treatment::default()) {
                 Ok(data) if path.file_stem().unwrap() == "animated" => {
                     assert_near(corners(&bytes(data.as_ref(), 0)), COLOURS, 0, "animated");
                 }
@@ -134,6 +134,44 @@ fn no_truncated_file_becomes_half_a_picture() {
     assert_eq!(
         notes(root.path(), &[("skip_broken", "true")]),
         ["skipped 5 broken images: 0.jpg, 1.jpg, 2.jpg and 2 more"]
+    );
+}
+
+/// The marker at the end is there, but not all of the data before it.
+#[test]
+fn no_jpeg_that_is_damaged_in_the_middle_becomes_half_a_picture() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.jpg");
+    for entry in fs::read_dir(fixture("whole_jpegs")).unwrap() {
+        let source = entry.unwrap().path();
+        let whole = fs::read(&source).unwrap();
+        fs::write(&path, &whole).unwrap();
+        let shape = Picture::read(&path).unwrap().shape();
+        assert_eq!((shape.height, shape.width), (72, 120), "{}", source.display());
+        let end = whole.len() - 2;
+        assert_eq!(whole[end..], [0xFF, 0xD9]);
+        for eighth in 3..8 {
+            let start = end * eighth / 8;
+            let rest = start + 100;
+            // The rest is missing, or a marker comes too early, that of the end or one that does not belong there.
+            let missing = [&whole[..start], &whole[end..]].concat();
+            let early = [&whole[..start], &[0xFF, 0xD9], &whole[rest..]].concat();
+            let foreign = [&whole[..start], &[0xFF, 0xC8], &whole[rest..]].concat();
+            for (kind, damaged) in [("missing", missing), ("early", early), ("foreign", foreign)] {
+                fs::write(&path, damaged).unwrap();
+                assert!(Picture::read(&path).is_err(), "{}: {kind} from byte {start}", source.display());
+            }
+        }
+    }
+    let whole = fs::read(fixture("whole_jpegs/plain.jpg")).unwrap();
+    fs::write(&path, [&whole[..whole.len() / 2], &[0xFF, 0xD9]].concat()).unwrap();
+    let message = chain(&open_path("folder", directory.path()).unwrap_err());
+    assert!(
+        message.ends_with(
+            "image: found a JPEG with damaged data, expected a PNG, JPEG, WebP, BMP, TIFF or GIF, or skip_broken = true to leave \
+             out such files"
+        ),
+        "{message}"
     );
 }
 
@@ -221,6 +259,50 @@ fn an_empty_cell_is_missing_and_folders_go_with_attributes() {
             "attributes: found no row without empty cells for any image of {}, expected one for some of them",
             root.path().display()
         )
+    );
+}
+
+#[test]
+fn a_row_of_attributes_belongs_to_one_image() {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["1.bmp", "cat/1.bmp", "cat/2.bmp", "dog/2.bmp"] {
+        fs::create_dir_all(root.path().join(name).parent().unwrap()).unwrap();
+        copy("plain.bmp", &root.path().join(name));
+    }
+    let table = root.path().join("table.csv");
+    let open = |rows: &str, missing: &str| {
+        fs::write(&table, format!("file,age\n{rows}")).unwrap();
+        let spec = DataSpec::named("folder").with_path(root.path()).with("attributes", table.display());
+        crate::support::open(&spec.with("size", 16).with("missing", missing))
+    };
+    for missing in ["error", "skip"] {
+        let refused = |rows: &str| after_path(&chain(&open(rows, missing).unwrap_err()), &table);
+        assert_eq!(
+            refused("1.bmp,3\ncat/1.bmp,3\n2.bmp,4\n"),
+            "row `2.bmp`: found the images cat/2.bmp and dog/2.bmp, which would share it, expected their paths in the first \
+             column, such as `dog/2.bmp`"
+        );
+        assert_eq!(
+            refused("1.bmp,3\ncat/2.bmp,4\ndog/2.bmp,5\n"),
+            "row `1.bmp`: found the images 1.bmp and cat/1.bmp, which would share it, expected their paths in the first \
+             column, such as `cat/1.bmp`"
+        );
+        assert_eq!(
+            refused("1.bmp,3\ncat/1.bmp,3\n1.bmp,4\n"),
+            "line 4: found a second row of `1.bmp`, expected one row for each file"
+        );
+    }
+    let data = open("1.bmp,6\ncat/1.bmp,7\ncat/2.bmp,8\n2.bmp,9\n", "error").unwrap();
+    let ages: Vec<_> = (0..4).map(|index| crate::support::factors(data.as_ref(), index)[0]).collect();
+    assert_eq!(ages, [0, 1, 2, 3], "by the whole path, or else by a file name that only one image has left");
+    // What programs write for a value that they do not have is no value.
+    let error = chain(&open("1.bmp,6\ncat/1.bmp,7\ncat/2.bmp,NA\ndog/2.bmp,9\n", "error").unwrap_err());
+    assert!(error.contains("found an empty cell of `age` for "), "{error}");
+    let table = root.path().join("list_attr_celeba.txt");
+    fs::write(&table, "3\nSmiling\n1.bmp 1\n2.bmp -1\n1.bmp -1\n").unwrap();
+    assert_eq!(
+        after_path(&chain(&open_path("celeba", root.path()).unwrap_err()), &table),
+        "line 5: found a second row of `1.bmp`, expected one row for each file"
     );
 }
 

@@ -73,16 +73,22 @@ fn missing_values_are_refused_skipped_or_filled() {
         assert_eq!(refusal("table", &path), format!("row 1, column `b`: {NO_NUMBER}"), "{word}");
     }
     // A label cannot be filled.
-    let (_directory, path) = written("a.csv", b"a,b\n1,x\n2,\n");
-    let spec = DataSpec::named("table").with_path(&path).with("factors", "b");
-    for missing in ["error", "mean"] {
-        let error = chain(&open(&spec.clone().with("missing", missing)).unwrap_err());
-        assert_eq!(
-            after_path(&error, &path),
-            "row 2, column `b`: found nothing, expected the value of a factor; missing = \"skip\" leaves such rows out"
-        );
+    for word in ["", "NA", "null", " n/a "] {
+        let (_directory, path) = written("a.csv", format!("a,b\n1,x\n2,{word}\n").as_bytes());
+        let spec = DataSpec::named("table").with_path(&path).with("factors", "b");
+        for missing in ["error", "mean"] {
+            let error = chain(&open(&spec.clone().with("missing", missing)).unwrap_err());
+            assert_eq!(
+                after_path(&error, &path),
+                "row 2, column `b`: found nothing, expected the value of a factor; missing = \"skip\" leaves such rows out"
+            );
+        }
+        assert_eq!(open(&spec.with("missing", "skip")).unwrap().len(), 1);
     }
-    assert_eq!(open(&spec.with("missing", "skip")).unwrap().len(), 1);
+    // What may be a label is one.
+    let (_directory, path) = written("a.csv", b"a,sign,glasses\n1,+,none\n2,-,round\n");
+    let spec = DataSpec::named("table").with_path(&path).with("factors", "sign+glasses");
+    assert_eq!(open(&spec).unwrap().factors().unwrap().len(), 2);
 }
 
 #[test]

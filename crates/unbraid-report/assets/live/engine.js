@@ -180,14 +180,20 @@ const unbraidEngine = (() => {
       return { first, shares: shares.map((share) => share / total) };
     });
   };
-  const resized = ({ data, width, height }, [rows, columns, channels]) => {
+  // The luma of sRGB.
+  const luma = (red, green, blue) => Math.round(0.2126 * red + 0.7152 * green + 0.0722 * blue);
+  // With a mask, it is the silhouette of what is in front of white: where the picture is darker than 250 of 255, and where that
+  // is at least half of a pixel of the result.
+  const resized = ({ data, width, height }, [rows, columns, channels], mask) => {
     const cropWidth = Math.max(1, Math.min(width, Math.floor((height * columns) / rows)));
     const cropHeight = Math.max(1, Math.min(height, Math.floor((width * rows) / columns)));
     const [left, top] = [(width - cropWidth) >> 1, (height - cropHeight) >> 1];
-    const onWhite = (place, channel) => {
+    const blended = (place, channel) => {
       const alpha = data[place + 3];
       return Math.floor((data[place + channel] * alpha + 255 * (255 - alpha) + 127) / 255);
     };
+    const silhouette = (place) => (luma(...[0, 1, 2].map((channel) => blended(place, channel))) < 250 ? 255 : 0);
+    const onWhite = mask ? silhouette : blended;
     const tall = new Float32Array(rows * cropWidth * 3);
     filtersOf(cropHeight, rows).forEach(({ first, shares }, row) => {
       shares.forEach((share, i) => {
@@ -210,9 +216,8 @@ const unbraidEngine = (() => {
           for (let channel = 0; channel < 3; channel += 1) pixel[channel] += single(share * tall[from + channel]);
         });
         const [red, green, blue] = pixel.map(Math.round);
-        // The luma of sRGB.
-        const grey = Math.round(0.2126 * red + 0.7152 * green + 0.0722 * blue);
-        for (const value of channels === 3 ? [red, green, blue] : [grey]) {
+        const grey = luma(red, green, blue);
+        for (const value of channels === 3 ? [red, green, blue] : [mask ? 255 * (grey >= 128) : grey]) {
           image[to] = value / 255;
           to += 1;
         }

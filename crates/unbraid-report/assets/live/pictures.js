@@ -34,12 +34,18 @@ const unbraidPictures = ({ data, models, element }) => {
       } catch {
         throw new Error("not a picture that this browser can read.");
       }
+      if (Math.min(picture.width, picture.height) < data.crop) {
+        throw new Error(`smaller than the ${data.crop} x ${data.crop} pixels that the model sees of a picture.`);
+      }
+      // The part that the data set was cut out of, or all of it.
+      const part = data.crop ? [data.crop, data.crop] : [picture.width, picture.height];
+      const corner = [(picture.width - part[0]) >> 1, (picture.height - part[1]) >> 1];
       // Photographs of many megapixels are reduced by the browser first.
-      const scale = Math.min(1, 2048 / Math.max(picture.width, picture.height));
-      const size = [picture.width, picture.height].map((side) => Math.max(1, Math.round(side * scale)));
+      const scale = Math.min(1, 2048 / Math.max(...part));
+      const size = part.map((side) => Math.max(1, Math.round(side * scale)));
       const context = element("canvas", { width: size[0], height: size[1] }).getContext("2d");
-      context.drawImage(picture, 0, 0, ...size);
-      return unbraidEngine.resized(context.getImageData(0, 0, ...size), data.shape);
+      context.drawImage(picture, ...corner, ...part, 0, 0, ...size);
+      return unbraidEngine.resized(context.getImageData(0, 0, ...size), data.shape, data.mask);
     },
     input: (place, image) => image,
     saveWords: "Save PNG",

@@ -21,7 +21,7 @@ use layers::PlainNetwork;
 use ndarray::{ArrayRef, Axis, Ix2};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use unbraid::data::ImageShape;
+use unbraid::data::{ImageShape, Treatment};
 use weights::Precision;
 
 /// Its style sheet and its script, which the page's security policy allows by their hashes.
@@ -125,6 +125,9 @@ pub(crate) fn section(runs: &[LiveRun<'_>], limit: f64) -> Result<LiveSection> {
         }
         None => {
             data["shape"] = json!([shape.height, shape.width, shape.channels]);
+            let Treatment { crop, mask } = Treatment::of(&first.encoded.run().config().data)?;
+            data["crop"] = json!(crop);
+            data["mask"] = json!(mask);
             data["images"] = images(first.encoded)?.into();
         }
     }

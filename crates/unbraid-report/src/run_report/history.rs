@@ -157,7 +157,15 @@ impl History {
         let units: Vec<Series> =
             self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_name(name, names)?)).collect();
         let divergences = (!units.is_empty()).then(|| lines::draw("KL of each unit", "step", &units));
-        self.losses().filter_map(one).chain(divergences).collect()
+        self.losses().filter_map(one).chain(self.criterion()).chain(divergences).collect()
+    }
+
+    /// What decides on early stopping and the best weights where a weight of the loss changes during the run. It may be many
+    /// times the loss, which would be flat beside it.
+    fn criterion(&self) -> Option<Svg> {
+        let (_, points) = self.held_out.iter().find(|(key, _)| key == "final_loss")?;
+        let series = Series { name: "held out".to_owned(), points: points.clone() };
+        Some(lines::draw("loss with the last values of all schedules, held out", "step", &[series]))
     }
 }
 
@@ -204,6 +212,16 @@ mod tests {
         assert_eq!(charts.len(), 1);
         let text = charts[0].inline();
         assert!(text.contains("training 6") && text.contains("held out 8.25"), "{text}");
+        // With a schedule, the loss that decides which weights are the best has a chart of its own.
+        let rows = "{\"step\":10,\"train/loss\":9,\"validation/loss\":8.5,\"validation/final_loss\":12.5}\n\
+                    {\"step\":20,\"train/loss\":8,\"validation/loss\":8.25,\"validation/final_loss\":11.5}\n";
+        let charts = History::parse(rows).unwrap().charts(&UnitNames::default());
+        assert_eq!(charts.len(), 2);
+        let text = charts[1].inline();
+        assert!(
+            text.contains("loss with the last values of all schedules, held out, ending at held out 11.5"),
+            "{text}"
+        );
     }
 
     /// Half a megabyte that would need 800 MB as columns, and minutes to look every loss up in every row.

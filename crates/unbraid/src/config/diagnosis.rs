@@ -1,7 +1,7 @@
 //! A precise diagnosis of a configuration that cannot be deserialised.
 
 use super::Config;
-use super::suggestion::{place_of, with_suggestion};
+use super::suggestion::{A_WORD, place_of, with_suggestion};
 use crate::error::Result;
 use toml::{Table, Value};
 use unbraid_data::one_line;
@@ -15,7 +15,7 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
         return deeper_key(merged, error)
             .map_or(message, |(word, key)| format!("unknown key `{word}`\nhint: did you mean `{key}`?"));
     };
-    let Some(table) = table_at(merged, &place) else { return format!("{place}: {message}") };
+    let Some(table) = table_at(merged, &place) else { return of_value(merged, &place, &message) };
     // The unknown or missing key or word, if the error is about one.
     let word = error.message().split('`').nth(1).unwrap_or_default();
     let is = |kind: &str| error.message().starts_with(kind);
@@ -33,9 +33,37 @@ pub(super) fn diagnose(merged: &Table, error: &toml::de::Error) -> String {
         culprit(merged, &place, error)
     };
     let Some(key) = key else { return format!("{place}: {message}") };
-    let found = table.get(&key).filter(|_| message.starts_with("expected "));
-    let found = found.map(|value| format!("found {}, ", one_line(&value.to_string()))).unwrap_or_default();
-    format!("{place}.{}: {found}{message}", one_line(&key))
+    of_value(merged, &format!("{place}.{key}"), &message)
+}
+
+/// What is wrong with the value at `place`: what it is, if `message` only says what was expected.
+fn of_value(merged: &Table, place: &str, message: &str) -> String {
+    let key = one_line(place);
+    let value = match value_at(merged, place) {
+        Some(value) if message.starts_with("expected ") => one_line(&value.to_string()).into_owned(),
+        _ => return format!("{key}: {message}"),
+    };
+    let words = if message == A_WORD { words_at(merged, place) } else { None };
+    format!("{key}: found {value}, {}", words.unwrap_or_else(|| message.to_owned()))
+}
+
+/// The words that may stand at `place`, which serde lists where it finds another.
+fn words_at(merged: &Table, place: &str) -> Option<String> {
+    let (parent, key) = place.rsplit_once('.').unwrap_or(("", place));
+    let mut edited = merged.clone();
+    let table = parent
+        .split('.')
+        .filter(|key| !key.is_empty())
+        .try_fold(&mut edited, |table, key| table.get_mut(key)?.as_table_mut())?;
+    table.insert(key.to_owned(), Value::String(String::new()));
+    let result: Result<Config, _> = Value::Table(edited).try_into();
+    let error = result.err()?;
+    let words: Vec<&str> =
+        error.message().strip_prefix("unknown variant ``")?.split('`').skip(1).step_by(2).collect();
+    Some(match words[..] {
+        [first, second] => format!("expected {first} or {second}"),
+        _ => format!("expected one of {}", words.join(", ")),
+    })
 }
 
 /// The tables in which to look for a key that was given without its table: `beta` for `objective.beta`.
@@ -74,7 +102,7 @@ fn deeper_key(merged: &Table, error: &toml::de::Error) -> Option<(String, String
     let of_data = || {
         let name = merged.get("data")?.get("name")?.as_str()?;
         let entry = unbraid_data::registry::entry(name).ok()?;
-        entry.options.iter().any(|(option, _)| *option == word).then_some("data")
+        entry.has_option(word).then_some("data")
     };
     let table = TABLES.into_iter().find(|table| fits(table)).or_else(of_data)?;
     let word = one_line(word);
@@ -141,4 +169,11 @@ fn changes(merged: &Table, place: &str, error: &toml::de::Error, edit: impl FnOn
 
 fn table_at<'a>(table: &'a Table, place: &str) -> Option<&'a Table> {
     place.split('.').try_fold(table, |table, key| table.get(key)?.as_table())
+}
+
+fn value_at<'a>(table: &'a Table, place: &str) -> Option<&'a Value> {
+    match place.split_once('.') {
+        None => table.get(place),
+        Some((key, rest)) => value_at(table.get(key)?.as_table()?, rest),
+    }
 }

@@ -1,10 +1,11 @@
 //! Merging the layers of a configuration.
 
 use super::diagnosis::diagnose;
+use super::paths::{absolute_in, directory_of, working_directory};
 use super::{Config, Preset};
 use crate::error::{Error, Result};
 use serde::Deserialize;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use unbraid_data::DataSpec;
 use unbraid_data::OptionValue;
@@ -19,6 +20,9 @@ pub struct Layers {
     /// The base of relative paths; the working directory if absent.
     directory: Option<PathBuf>,
 }
+
+/// Options of data sets that are names joined by `+`, or a list of them.
+const NAMES: [&str; 5] = ["columns", "factors", "categorical", "ordered", "angles"];
 
 /// Tables whose type is given by `name`. A bare word stands for a table with only a name, and a layer that gives
 /// another name replaces the whole table, since the options of one objective mean nothing to another.
@@ -220,6 +224,14 @@ fn parse(text: &str, origin: &str) -> Result<Table> {
 
 /// Writes out short forms; a word for a data set may be the name of a folder in `directory`.
 fn expand_words(table: &mut Table, directory: &Path) {
+    let data = table.get_mut("data").and_then(Value::as_table_mut);
+    for (_, value) in data.into_iter().flatten().filter(|(key, _)| NAMES.contains(&key.as_str())) {
+        let names =
+            value.as_array().and_then(|names| names.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+        if let Some(names) = names.filter(|names| !names.is_empty()) {
+            *value = Value::String(names.join("+"));
+        }
+    }
     for path in COMPONENTS {
         let (last, parents) = path.split_last().expect("no path is empty");
         let parent = parents.iter().try_fold(&mut *table, |table, key| table.get_mut(*key)?.as_table_mut());
@@ -334,31 +346,6 @@ fn make_absolute(data: &mut DataSpec, directory: Option<&Path>) {
             *path = absolute_in(directory, Path::new(path)).display().to_string();
         }
     }
-}
-
-/// The directory of a file, absolute.
-fn directory_of(file: &Path) -> PathBuf {
-    absolute_in(&working_directory(), file.parent().unwrap_or(Path::new("")))
-}
-
-/// The working directory; where there is none any more, relative paths stay as they are.
-pub(super) fn working_directory() -> PathBuf {
-    std::env::current_dir().unwrap_or_default()
-}
-
-/// Resolves a path against `directory` and removes the `..` at its beginning. The path is part of a run's identity and
-/// must not depend on how the study was addressed.
-fn absolute_in(directory: &Path, path: &Path) -> PathBuf {
-    let mut absolute = directory.to_owned();
-    let mut components = path.components().peekable();
-    while let Some(Component::ParentDir | Component::CurDir) = components.peek() {
-        if components.next() == Some(Component::ParentDir) {
-            absolute.pop();
-        }
-    }
-    // An absolute path replaces everything before it.
-    absolute.extend(components);
-    absolute
 }
 
 #[cfg(test)]

@@ -45,6 +45,17 @@ impl Config {
         found
     }
 
+    /// As [`Config::moved`], if its data would then be something else that exists: what is at the stored paths may have come
+    /// there after the data was moved away.
+    pub(crate) fn moved_elsewhere(&self, relative: &RelativePaths, directory: &Path) -> Option<Self> {
+        let moved = self.moved(relative, directory);
+        let real = |data: &DataSpec| -> Vec<Option<PathBuf>> {
+            data_paths(data).map(|(_, path)| path.canonicalize().ok()).collect()
+        };
+        let places = real(&moved.data);
+        (places != real(&self.data) && places.iter().all(Option::is_some)).then_some(moved)
+    }
+
     /// The same with every path that `relative` has, starting in `directory`.
     #[must_use]
     pub fn moved(&self, relative: &RelativePaths, directory: &Path) -> Self {
@@ -145,6 +156,31 @@ fn between(from: &Path, to: &Path) -> Option<PathBuf> {
         to.next();
     }
     Some(from.map(|_| Component::ParentDir).chain(to).collect())
+}
+
+/// The directory of a file, absolute.
+pub(super) fn directory_of(file: &Path) -> PathBuf {
+    absolute_in(&working_directory(), file.parent().unwrap_or(Path::new("")))
+}
+
+/// The working directory; where there is none any more, relative paths stay as they are.
+pub(super) fn working_directory() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
+/// Resolves a path against `directory` and removes the `..` at its beginning. The path is part of a run's identity and
+/// must not depend on how the study was addressed.
+pub(super) fn absolute_in(directory: &Path, path: &Path) -> PathBuf {
+    let mut absolute = directory.to_owned();
+    let mut components = path.components().peekable();
+    while let Some(Component::ParentDir | Component::CurDir) = components.peek() {
+        if components.next() == Some(Component::ParentDir) {
+            absolute.pop();
+        }
+    }
+    // An absolute path replaces everything before it.
+    absolute.extend(components);
+    absolute
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Where a configuration comes from: a preset, a file, and single keys from the command line.
 
 use super::Config;
-use super::layers::{Layers, working_directory};
+use super::layers::Layers;
+use super::paths::working_directory;
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 use toml::{Table, Value};
@@ -74,13 +75,25 @@ impl Source {
         if let Some(name) = &self.preset {
             return Layers::of_preset(name);
         }
-        let data = self.data.clone().or_else(|| file?.data());
+        let data = self.data.clone().or_else(|| self.assigned_data()).or_else(|| file?.data());
         match (file, data) {
             (Some(file), _) if file.has("objective") => Ok(Layers::default()),
             (_, Some(data)) => preset_for(&data),
             (Some(_), None) => Ok(Layers::default()),
             (None, None) => Layers::of_preset("default"),
         }
+    }
+
+    /// The data set that the assignments name, if it is a known one: what is wrong with another is said when it is opened.
+    fn assigned_data(&self) -> Option<DataSpec> {
+        let mut layers = Layers::default();
+        for assignment in &self.assignments {
+            let (key, value) = parse_assignment(assignment).ok()?;
+            if key.split('.').next() == Some("data") {
+                layers.put(Layers::of_keys([(key, value)]).ok()?);
+            }
+        }
+        layers.data().filter(|data| entry_of(data).is_ok_and(|entry| entry.is_some()))
     }
 
     /// A whole configuration from text; `origin` names it in messages.
@@ -94,11 +107,7 @@ impl Source {
 
 /// The preset that suits a data set, with that data set in the place of its own.
 fn preset_for(data: &DataSpec) -> Result<Layers> {
-    let entry = match (&data.name, &data.path) {
-        (Some(name), _) => registry::entry(name)?,
-        (None, Some(path)) => registry::recognise(path)?,
-        (None, None) => return Layers::of_preset("default"),
-    };
+    let Some(entry) = entry_of(data)? else { return Layers::of_preset("default") };
     let preset = if entry.is_table() {
         "vectors"
     } else if entry.is_folder_of_pictures() || entry.name == "npz" {
@@ -107,6 +116,15 @@ fn preset_for(data: &DataSpec) -> Result<Layers> {
         "images"
     };
     Ok(Layers::of_preset(preset)?.with_data(&DataSpec::named(entry.name)))
+}
+
+/// The type of a data set, by its name or path; `None` if it has neither.
+fn entry_of(data: &DataSpec) -> Result<Option<&'static registry::Entry>> {
+    Ok(match (&data.name, &data.path) {
+        (Some(name), _) => Some(registry::entry(name)?),
+        (None, Some(path)) => Some(registry::recognise(path)?),
+        (None, None) => None,
+    })
 }
 
 /// The key and value of an assignment `key=value`; the value is TOML or a bare word.
@@ -135,7 +153,7 @@ fn parse_value(text: &str) -> Value {
 mod tests {
     use super::*;
     use crate::config::{ArchitectureConfig, LikelihoodConfig, ObjectiveConfig, Samples, Scale};
-    use unbraid_data::DataSpec;
+    use unbraid_data::{DataSpec, OptionValue};
 
     fn set(assignments: &[&str]) -> Result<Config> {
         let assignments = assignments.iter().map(|&text| text.to_owned()).collect();
@@ -170,6 +188,9 @@ mod tests {
         assert_eq!(config.data, "shapes(positions=8, orientations=2)".parse().unwrap());
         let config = set(&["data=/somewhere/dsprites.npz"]).unwrap();
         assert_eq!(config.data, DataSpec::at("/somewhere/dsprites.npz"));
+        let config = set(&["data.columns=[\"x1\", \"y*\"]", "data.factors=[\"kind\"]"]).unwrap();
+        assert_eq!(config.data.options["columns"], OptionValue::Text("x1+y*".to_owned()));
+        assert_eq!(config.data.options["factors"], OptionValue::Text("kind".to_owned()));
     }
 
     #[test]
@@ -259,6 +280,23 @@ mod tests {
             ("training.batch_size=1.5", "training.batch_size: found 1.5, expected a whole number, 0 or more"),
             ("model.latents=10", "model.latents: found 10, expected a table"),
             ("seed=-1", "seed: found -1, expected a whole number, 0 or more"),
+            ("objective=3", "objective: found 3, expected a name, or a table with a `name`"),
+            ("model.likelihood=1", "model.likelihood: found 1, expected a name, or a table with a `name`"),
+            ("evaluation.split=3", "evaluation.split: found 3, expected train or test"),
+            (
+                "model.initializer=3",
+                "model.initializer: found 3, expected one of pytorch, glorot-uniform, kaiming-uniform, kaiming-normal",
+            ),
+            (
+                "model.likelihood={ name = \"gaussian\", output = 3 }",
+                "model.likelihood.output: found 3, expected sigmoid or linear",
+            ),
+            ("data.path=3", "data.path: found 3, expected a path"),
+            ("data.size=[32]", "data.size: found [32], expected a number, a text, true or false, or a table"),
+            (
+                "data.columns=[1]",
+                "data.columns: found [1], expected a number, a text, true or false, or a table",
+            ),
             (
                 "model.likelihood={ name = \"gaussian\", scale = \"wide\" }",
                 "model.likelihood.scale: found \"wide\", expected a number or one of the words `learned` and `decoded`",
@@ -307,6 +345,12 @@ mod tests {
         std::fs::write(&file, "seed = 3\n[data]\npath = \"photos\"\nsize = 32\n").unwrap();
         let own = Source::file(&file).resolve().unwrap();
         assert_eq!((own.seed, own.data), (3, expected.clone().with("size", 32)));
+        // The same from a single key.
+        let assigned = |assignment: String| Source::default().set(assignment).resolve().unwrap();
+        assert_eq!(assigned(format!("data={}", photos.display())), config);
+        assert_eq!(assigned(format!("data.path={}", photos.display())), config);
+        let with_size = Source::default().set("data.size=32").set(format!("data.path={}", photos.display()));
+        assert_eq!(with_size.resolve().unwrap().data, expected.clone().with("size", 32));
         // Another preset or objective is not replaced, and a data set that is made has the preset of its kind.
         let other = Source { preset: Some("dlib/beta-vae".into()), ..Source::data(DataSpec::at(&photos)) };
         assert_eq!(other.resolve().unwrap().data, DataSpec::at(&photos));

@@ -39,8 +39,20 @@ pub(super) fn with_suggestion(message: &str) -> String {
     format!("{what} `{found}`\nhint: {hint}")
 }
 
-/// Rewrites serde's message on a value of the wrong type without the names of Rust's types.
+/// What is said of a value that should be one of a few words.
+pub(super) const A_WORD: &str = "expected a word";
+
+/// Rewrites serde's message on a value of the wrong type without the names of Rust's types. Where serde does not say what it
+/// found, neither does this.
 fn found_and_expected(message: &str) -> Option<String> {
+    if message == "invalid type: unit variant, expected string only"
+        || message.ends_with(", expected string or map")
+    {
+        return Some(A_WORD.to_owned());
+    }
+    if message.starts_with("data did not match any variant of untagged enum ") {
+        return Some("expected another kind of value".to_owned());
+    }
     let rest =
         ["invalid type: ", "invalid value: "].into_iter().find_map(|kind| message.strip_prefix(kind))?;
     let (found, expected) = rest.split_once(", expected ")?;
@@ -51,10 +63,15 @@ fn found_and_expected(message: &str) -> Option<String> {
         (None, other) => other,
     };
     let expected = match expected {
-        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" => "a number",
         "a boolean" => "true or false",
         "a sequence" => "a list",
+        "path string" => "a path",
+        "variant identifier" => "a name",
+        other if other.starts_with("internally tagged enum ") => "a name, or a table with a `name`",
+        other if other.starts_with("enum ") => "a word",
         other if other == "a map" || other.starts_with("struct ") => "a table",
         other => other,
     };
@@ -98,6 +115,14 @@ mod tests {
             ("invalid type: sequence, expected f64", "found a list, expected a number"),
             ("invalid type: map, expected a string", "found a table, expected a string"),
             ("invalid type: integer `10`, expected struct LatentsConfig", "found 10, expected a table"),
+            (
+                "invalid type: integer `3`, expected internally tagged enum ObjectiveConfig",
+                "found 3, expected a name, or a table with a `name`",
+            ),
+            ("invalid type: integer `3`, expected path string", "found 3, expected a path"),
+            ("invalid type: unit variant, expected string only", "expected a word"),
+            ("invalid type: integer `3`, expected string or map", "expected a word"),
+            ("data did not match any variant of untagged enum OptionValue", "expected another kind of value"),
             ("anything else", "anything else"),
         ] {
             assert_eq!(with_suggestion(message), expected);

@@ -85,6 +85,7 @@ pub fn evaluate_and_write(
         observer.encoded(&Encoding {
             run: run.path(),
             images: evaluation.encoded,
+            image_shape: run.image_shape(),
             seconds: evaluation.encoding_seconds,
             step: run.step(),
             replaces: outputs.earlier().filter(|_| usable.is_empty()).map(|scores| &scores.about),

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
 use unbraid_data::registry;
-use unbraid_data::{DataSet, DataSpec, ImageShape, OptionValue, is_image_file, open_files};
+use unbraid_data::{DataSet, DataSpec, ImageShape, OptionValue, Treatment, is_image_file, open_files};
 
 /// Opens the data set `spec` for a run. The path of an image file is a data set of one image; a folder of images
-/// is read with the size and channels of the run, unless `spec` says otherwise.
+/// is read with the size, channels, crop and mask of the run, unless `spec` says otherwise.
 ///
 /// # Errors
 /// If the data does not exist, is damaged, or has images of another size than the run's.
@@ -29,13 +29,19 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
         }
     };
     let shape = run.image_shape();
-    let takes = |option: &str| entry.options.iter().any(|(name, _)| *name == option);
+    let takes = |option: &str| entry.has_option(option);
     // A folder has no inherent image size.
     if takes("size") && takes("channels") && shape.height == shape.width {
         for (option, value) in [("size", shape.height), ("channels", shape.channels)] {
             if !spec.options.contains_key(option) {
                 spec = spec.with(option, value);
             }
+        }
+    }
+    // Pictures are seen as those that the run was trained on.
+    for option in ["crop", "mask"].into_iter().filter(|option| takes(option)) {
+        if let Some(value) = run.config().data.options.get(option) {
+            spec.options.entry(option.to_owned()).or_insert_with(|| value.clone());
         }
     }
     // A table may have more columns than the run was trained on, in another order.
@@ -56,22 +62,22 @@ pub fn open(run: &Run, spec: &DataSpec, progress: &dyn Progress) -> Result<Box<d
 /// # Errors
 /// If it has moved or its image size has changed.
 pub fn open_own(run: &Run, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
-    let data = unbraid_data::open(&run.data_spec(), progress)?;
+    let data = unbraid_data::open(&run.find_data(progress), progress)?;
     run.check_data(data.as_ref())?;
     Ok(data)
 }
 
-/// Opens single image files, resized for a run.
+/// Opens single image files, cropped and resized as those that a run was trained on.
 ///
 /// # Errors
-/// If one cannot be read or is not an image, or the run was not trained on images.
+/// If one cannot be read, is not an image or is too small, or the run was not trained on images.
 pub fn open_images(run: &Run, paths: &[PathBuf]) -> Result<Box<dyn DataSet>> {
     run.check_pictures("--data TABLE takes rows of a table")?;
     let shape = run.image_shape();
     if !matches!(shape.channels, 1 | 3) || shape.height * shape.width == 1 {
         return Err(Error::NotImages { run: run.path().to_owned(), shape });
     }
-    Ok(open_files(paths, shape)?)
+    Ok(open_files(paths, shape, Treatment::of(&run.config().data)?)?)
 }
 
 /// Some images of a data set, `[images, height, width, channels]`. If the data set adds noise, the noise of an image is

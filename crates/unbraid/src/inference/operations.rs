@@ -7,14 +7,14 @@ use crate::model::{Unit, steps};
 use crate::run::Run;
 use ndarray::{Array2, Array4, ArrayRef, Ix1, Ix4};
 use std::path::Path;
-use unbraid_data::Picture;
+use unbraid_data::{Picture, Treatment};
 
 impl Run {
     /// Reads an image file as one image `[1, height, width, channels]` of the run's size: cropped around its
-    /// centre to the run's aspect ratio, then resized.
+    /// centre to the run's aspect ratio, or as the options of its data say, then resized.
     ///
     /// # Errors
-    /// If the file cannot be read or is not an image.
+    /// If the file cannot be read, is not an image or is too small.
     pub fn read_image(&self, path: impl AsRef<Path>) -> Result<Array4<f32>> {
         input::read(input::open_images(self, &[path.as_ref().to_owned()])?.as_ref(), &[0])
     }
@@ -42,12 +42,19 @@ impl Run {
     /// reconstruction, enlarged, is added to the original. Details that the model has never seen stay.
     ///
     /// # Errors
-    /// As [`Run::edit`], and if the file cannot be read or is not an image.
+    /// As [`Run::edit`], and if the file cannot be read or is not an image, or the run was trained on silhouettes: their
+    /// changes mean nothing in a picture.
     pub fn edit_picture(&self, path: impl AsRef<Path>, assignments: &[Assignment]) -> Result<Picture> {
+        let treatment = Treatment::of(&self.config().data)?;
+        if treatment.mask {
+            let found = "a run on silhouettes (data.mask = true)";
+            return Err(Error::argument("run", found, "one on the pictures themselves"));
+        }
         let image = self.read_image(&path)?;
         let change = self.edit(&image, assignments)? - self.reconstruct(&image)?;
         let mut picture = Picture::read(path.as_ref())?;
-        picture.add_to_centre(self.image_shape(), &change.into_iter().collect::<Vec<f32>>());
+        let change: Vec<f32> = change.into_iter().collect();
+        picture.add_to_centre(self.image_shape(), treatment, &change);
         Ok(picture)
     }
 

@@ -22,12 +22,17 @@ impl Run {
         self.paths().data_spec(self.config())
     }
 
+    /// As [`Run::data_spec`]; if something else is now at the place where the data was, where it was moved with the run.
+    pub(crate) fn find_data(&self, progress: &dyn Progress) -> DataSpec {
+        self.paths().find_data(self.config(), progress)
+    }
+
     /// Opens the data that the run was trained on.
     ///
     /// # Errors
     /// If it has moved or changed since.
     pub fn open_data(&self, progress: &dyn Progress) -> Result<RunData> {
-        let data = unbraid_data::open(&self.data_spec(), progress)?;
+        let data = unbraid_data::open(&self.find_data(progress), progress)?;
         let sha256 = data.fingerprint()?;
         match Meta::read(&self.paths().meta()) {
             // Imported weights may have come without their data.
@@ -49,7 +54,7 @@ impl Run {
     /// # Errors
     /// If the run was trained on other images than the training split.
     pub fn open_test_split(&self, sha256: &str, progress: &dyn Progress) -> Result<Box<dyn DataSet>> {
-        let found = test_part(&self.data_spec(), sha256, progress)?;
+        let found = test_part(&self.find_data(progress), sha256, progress)?;
         found.ok_or_else(|| Error::NoTestSplit { path: self.path().to_owned() })
     }
 }

@@ -114,7 +114,10 @@ impl Job<'_> {
         let step = trainer.steps_done();
         let is_complete = step >= steps || trainer.has_stopped_early();
         if is_complete && Status::read(&paths.status()).is_some_and(|status| status.state == State::Done) {
-            observer.already_trained(directory.path(), step);
+            match trainer.best_step().filter(|_| step < steps) {
+                Some(best) => observer.already_stopped_early(directory.path(), step, best),
+                None => observer.already_trained(directory.path(), step),
+            }
             let step = scored_step(config, &trainer);
             drop(trainer);
             return self.catch_up(step);

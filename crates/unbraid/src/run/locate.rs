@@ -5,12 +5,26 @@ use super::meta::Meta;
 use super::paths::RunPaths;
 use crate::config::{Config, RelativePaths};
 use unbraid_data::DataSpec;
+use unbraid_data::progress::Progress;
 
 impl RunPaths {
     /// The data of the run where it is now: each path of its configuration as it is stored, or, if nothing is there, the path
     /// relative to the run.
     pub fn data_spec(&self, stored: &Config) -> DataSpec {
         stored.located(&self.relative_paths(), self.root()).data
+    }
+
+    /// As [`RunPaths::data_spec`], but where something is at the stored paths and relative to the run as well, it is the data
+    /// whose hash is that of the data that the run was trained on.
+    pub(crate) fn find_data(&self, stored: &Config, progress: &dyn Progress) -> DataSpec {
+        let place = self.data_spec(stored);
+        let Some(moved) = stored.moved_elsewhere(&self.relative_paths(), self.root()) else { return place };
+        let Some(meta) = Meta::read(&self.meta()) else { return place };
+        let is_own = |data: &DataSpec| {
+            let hash = unbraid_data::open(data, progress).and_then(|data| data.fingerprint());
+            hash.is_ok_and(|hash| hash == meta.data_sha256)
+        };
+        if !is_own(&place) && is_own(&moved.data) { moved.data } else { place }
     }
 
     /// The configuration of the run as if it had been moved together with its data: with the recorded paths relative to the

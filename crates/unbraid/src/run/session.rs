@@ -191,7 +191,7 @@ impl<'a> Session<'a> {
             Some(opened) => opened,
             None => {
                 // The stored paths are those of its checkpoints; the given ones are where the data is now.
-                let data = directory.paths().data_spec(self.config.as_ref().unwrap_or(&config));
+                let data = directory.paths().find_data(self.config.as_ref().unwrap_or(&config), observer);
                 self.open_data(&Config { data, ..config.clone() }, observer)?
             }
         };

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
 use unbraid::data::{DataSet, Factor};
+use unicode_width::UnicodeWidthStr;
 
 #[derive(Args, Debug)]
 pub(crate) struct InfoArgs {
@@ -44,11 +45,13 @@ fn as_text(data: &dyn DataSet, hash: &str) -> String {
         count => format!("{count}, no full grid"),
     };
     let _ = writeln!(text, "{:10} {grid}", "factors");
-    let width = factors(data).iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(16);
+    let width = factors(data).iter().map(|factor| factor.name.width()).max().unwrap_or(0).max(16);
     for factor in factors(data) {
         let nuisance = if factor.latent { "" } else { " (not latent)" };
         let (name, size, kind) = (&factor.name, factor.size, factor.kind);
-        let line = format!("  {name:width$} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
+        // A letter may fill two columns of a terminal, or none.
+        let gap = " ".repeat(width - name.width());
+        let line = format!("  {name}{gap} {size:>6} values  {kind:11}{nuisance}{}", labels(factor));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let _ = writeln!(text, "{:10} {}", "memory", megabytes(data.memory() as u64));
@@ -71,7 +74,7 @@ fn some(columns: &[String]) -> String {
 fn labels(factor: &Factor) -> String {
     let mut text = String::new();
     for (i, label) in factor.labels.iter().enumerate() {
-        if text.len() + label.len() > 26 {
+        if text.width() + label.width() > 26 {
             text.push_str(if i == 0 { "" } else { ", ..." });
             break;
         }

@@ -25,13 +25,13 @@ fn as_text() -> String {
         if let Some(path) = entry.path {
             push_wrapped(&mut text, &format!("path: {path}"));
         }
-        for (option, help) in entry.options {
-            push_wrapped(&mut text, &format!("{option}: {help}"));
+        for option in entry.options {
+            push_wrapped(&mut text, &format!("{}: {}", option.name, option.help()));
         }
     }
     text.push_str("\nEvery data set also takes\n");
-    for (option, help) in SPLIT_OPTIONS {
-        push_wrapped(&mut text, &format!("{option}: {help}"));
+    for option in SPLIT_OPTIONS {
+        push_wrapped(&mut text, &format!("{}: {}", option.name, option.help()));
     }
     text.push_str("\nOptions are written in parentheses: unbraid data info \"shapes(positions=16)\"\n");
     text
@@ -57,7 +57,7 @@ fn push_wrapped(text: &mut String, paragraph: &str) {
 fn as_json() -> String {
     let options = |entry: &Entry| {
         let all = entry.options.iter().chain(entry.split_options());
-        all.map(|(option, help)| json!({ "name": option, "help": help })).collect::<Vec<_>>()
+        all.map(|option| json!({ "name": option.name, "help": option.help() })).collect::<Vec<_>>()
     };
     let entries: Vec<_> = ENTRIES
         .iter()

@@ -5,7 +5,7 @@ use crate::error::{DataError, Result};
 use crate::files::{longest_table, read_text};
 use crate::kinds::Stated;
 use crate::progress::Progress;
-use crate::readers::labels::Column;
+use crate::readers::labels::{Column, is_missing};
 use crate::table::FactorTable;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -64,10 +64,28 @@ impl Attributes {
         Ok(())
     }
 
+    /// Checks that no two images would share a row. A row that has no path in its first column is that of the only image with
+    /// this file name.
+    pub(super) fn check_names(&self, listing: &Listing) -> Result<()> {
+        let mut owners: HashMap<&str, &str> = HashMap::new();
+        for name in listing.names() {
+            let Some(row) = [name, file_name(name)].into_iter().find(|row| self.rows.contains_key(*row))
+            else {
+                continue;
+            };
+            if let Some(other) = owners.insert(row, name) {
+                let found = format!("the images {other} and {name}, which would share it");
+                let path = if name.contains('/') { name } else { other };
+                let expected = format!("their paths in the first column, such as `{path}`");
+                return Err(DataError::content(&self.table, format!("row `{row}`"), found, expected));
+            }
+        }
+        Ok(())
+    }
+
     /// The row of an image, by its path or else by its file name.
     fn row(&self, name: &str) -> Option<&[String]> {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        self.rows.get(name).or_else(|| self.rows.get(file)).map(Vec::as_slice)
+        self.rows.get(name).or_else(|| self.rows.get(file_name(name))).map(Vec::as_slice)
     }
 
     /// Removes the images that have no value for every attribute, and says which.
@@ -78,7 +96,7 @@ impl Attributes {
         progress: &dyn Progress,
     ) -> Result<()> {
         let complete =
-            |name: &str| self.row(name).is_some_and(|row| row.iter().all(|value| !is_empty(value)));
+            |name: &str| self.row(name).is_some_and(|row| row.iter().all(|value| !is_missing(value)));
         let incomplete: Vec<String> =
             listing.names().iter().filter(|name| !complete(name)).cloned().collect();
         if incomplete.is_empty() {
@@ -113,7 +131,7 @@ impl Attributes {
             let row =
                 self.row(name).ok_or_else(|| refuse(format!("no row for {}", image.display()), "a row"))?;
             for ((attribute, column), value) in columns.iter_mut().zip(row) {
-                if is_empty(value) {
+                if is_missing(value) {
                     let found = format!("an empty cell of `{attribute}` for {}", image.display());
                     return Err(refuse(found, "a value"));
                 }
@@ -124,8 +142,25 @@ impl Attributes {
     }
 }
 
-fn is_empty(value: &str) -> bool {
-    value.trim().is_empty()
+/// The last part of a path with `/` between its parts.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Adds the row of a file, of which there is only one.
+fn add_row(
+    (table, line): (&Path, u64),
+    rows: &mut HashMap<String, Vec<String>>,
+    file: &str,
+    values: Vec<String>,
+) -> Result<()> {
+    match rows.insert(file.to_owned(), values) {
+        None => Ok(()),
+        Some(_) => {
+            let found = format!("a second row of `{file}`");
+            Err(DataError::content(table, format!("line {line}"), found, "one row for each file"))
+        }
+    }
 }
 
 /// `1 image`, `2 images`.
@@ -150,16 +185,17 @@ fn read_celeba(table: &Path, text: &str) -> Result<Attributes> {
     let mut rows = HashMap::new();
     for (number, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let mut fields = line.split_whitespace();
-        let file = fields.next().unwrap_or_default().to_owned();
+        let file = fields.next().unwrap_or_default();
         let values: Vec<String> = fields.map(str::to_owned).collect();
-        let line = format!("line {}", number + 3);
+        let place = number as u64 + 3;
+        let line = format!("line {place}");
         if values.len() != names.len() {
             return refuse(&line, format!("{} values", values.len()), &format!("{} values", names.len()));
         }
         if let Some(value) = values.iter().find(|value| !matches!(value.as_str(), "1" | "-1")) {
             return refuse(&line, format!("`{value}`"), "1 or -1");
         }
-        rows.insert(file, values);
+        add_row((table, place), &mut rows, file, values)?;
     }
     if rows.len() != count {
         return refuse("file", format!("{} rows", rows.len()), &format!("{count} rows, as line 1 says"));
@@ -199,7 +235,8 @@ fn read_csv(table: &Path, text: &str) -> Result<Attributes> {
             continue;
         }
         let values = record.iter().skip(1).map(str::to_owned).collect();
-        rows.insert(record.get(0).unwrap_or_default().to_owned(), values);
+        let line = record.position().map_or(0, csv::Position::line);
+        add_row((table, line), &mut rows, record.get(0).unwrap_or_default(), values)?;
     }
     Ok(Attributes { table: table.to_owned(), names, rows, kinds })
 }

@@ -1,5 +1,6 @@
 //! Decoding image files to pixels of a given size.
 
+use super::treatment::Treatment;
 use super::{jpeg, room};
 use crate::dataset::ImageShape;
 use crate::error::{DataError, Result};
@@ -67,6 +68,9 @@ fn with_picture<T>(path: &Path, act: impl FnOnce(DynamicImage) -> Result<T>) -> 
         return Err(DataError::TooLarge { path: path.to_owned(), subject, needed, limit: LARGEST });
     }
     let _room = room::take(needed.saturating_mul(COPIES));
+    if format == ImageFormat::Jpeg && !jpeg::are_whole(&bytes) {
+        return Err(refuse("a JPEG with damaged data"));
+    }
     let orientation = orientation(&mut decoder);
     let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     picture.apply_orientation(orientation);
@@ -101,32 +105,8 @@ fn root_cause(error: &image::ImageError) -> String {
     causes.last().map(ToString::to_string).unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
-/// What is done to a picture besides resizing it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Treatment {
-    /// Side of the centred square that is cut out first, in pixels of the file; the largest rectangle of the right
-    /// aspect ratio if absent.
-    pub(super) crop: Option<usize>,
-    /// Whether to take the silhouette of what is in front of white: 1 inside, 0 outside.
-    pub(super) mask: bool,
-}
-
 /// Grey levels below this one are not background. Renderers leave the background at 255; a little less allows for JPEG.
 const BACKGROUND: u8 = 250;
-
-/// Width and height of the largest part of a picture that has the aspect ratio of `shape`.
-fn largest_part((width, height): (u64, u64), shape: ImageShape) -> (u64, u64) {
-    let (wanted_width, wanted_height) = (shape.width as u64, shape.height as u64);
-    let part_width = width.min(height * wanted_width / wanted_height).max(1);
-    (part_width, height.min(width * wanted_height / wanted_width).max(1))
-}
-
-/// The part of a picture that an image of `shape` is cut out of: left, top, width and height.
-pub(crate) fn centre((width, height): (usize, usize), shape: ImageShape) -> (usize, usize, usize, usize) {
-    let (part_width, part_height) = largest_part((width as u64, height as u64), shape);
-    let (part_width, part_height) = (part_width as usize, part_height as usize);
-    ((width - part_width) / 2, (height - part_height) / 2, part_width, part_height)
-}
 
 /// Decodes an image, crops it about its centre, and resizes it with an antialiasing bilinear filter. Transparent pixels
 /// are blended with white.
@@ -147,22 +127,18 @@ fn resized(
     pixels: &mut [u8],
 ) -> Result<()> {
     let mut picture = on_white(picture);
-    let (width, height) = (picture.width() as u64, picture.height() as u64);
-    let (crop_width, crop_height) = match treatment.crop {
-        Some(side) if side as u64 > width.min(height) => {
-            let expected = format!("at least {side} x {side} pixels, since `crop` is {side}");
-            return Err(DataError::content(path, "image", format!("{width} x {height} pixels"), expected));
-        }
-        Some(side) => (side as u64, side as u64),
-        None => largest_part((width, height), shape),
-    };
+    let (width, height) = (picture.width(), picture.height());
+    let part = treatment.part_of((width as usize, height as usize), shape).map_err(|side| {
+        let expected = format!("at least {side} x {side} pixels, since `crop` is {side}");
+        DataError::content(path, "image", format!("{width} x {height} pixels"), expected)
+    })?;
     if treatment.mask {
         let mut mask = picture.into_luma8();
         mask.pixels_mut().for_each(|pixel| pixel.0 = [if pixel.0[0] < BACKGROUND { 255 } else { 0 }]);
         picture = mask.into();
     }
-    let (left, top) = ((width - crop_width) / 2, (height - crop_height) / 2);
-    let picture = picture.crop_imm(left as u32, top as u32, crop_width as u32, crop_height as u32);
+    let [left, top, width, height] = part.map(|pixels| pixels as u32);
+    let picture = picture.crop_imm(left, top, width, height);
     let picture = picture.resize_exact(shape.width as u32, shape.height as u32, FilterType::Triangle);
     if treatment.mask {
         // A pixel belongs to the silhouette if at least half of its area does.

@@ -1,6 +1,7 @@
 //! Individual image files as a data set.
 
-use super::decode::{Treatment, decode_resized};
+use super::decode::decode_resized;
+use super::treatment::Treatment;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::fingerprint::Fingerprint;
@@ -10,12 +11,12 @@ use std::path::PathBuf;
 
 /// Opens image files as a data set of images of `shape`, named by their paths.
 ///
-/// As in the data set `folder`, the largest centred rectangle of the right aspect ratio is cropped and resized,
-/// transparent pixels are blended with white, and colours become grey if `shape` has one channel.
+/// As in the data set `folder`, the part that `treatment` says is cropped and resized, transparent pixels are blended with
+/// white, and colours become grey if `shape` has one channel.
 ///
 /// # Errors
-/// If `paths` is empty, a file cannot be read or decoded, or `shape` has neither 1 nor 3 channels.
-pub fn open_files(paths: &[PathBuf], shape: ImageShape) -> Result<Box<dyn DataSet>> {
+/// If `paths` is empty, a file cannot be read or decoded or is too small, or `shape` has neither 1 nor 3 channels.
+pub fn open_files(paths: &[PathBuf], shape: ImageShape, treatment: Treatment) -> Result<Box<dyn DataSet>> {
     if paths.is_empty() {
         return Err(DataError::value("image files", "none", format!("at least {}", super::FORMATS)));
     }
@@ -24,7 +25,7 @@ pub fn open_files(paths: &[PathBuf], shape: ImageShape) -> Result<Box<dyn DataSe
     }
     let mut pixels = vec![0; paths.len() * shape.values()];
     for (path, image) in paths.iter().zip(pixels.chunks_exact_mut(shape.values())) {
-        decode_resized(path, shape, Treatment::default(), image)?;
+        decode_resized(path, shape, treatment, image)?;
     }
     let pixels = Pixels::Bytes(ByteImages::in_memory(shape.values(), pixels));
     let names = paths.iter().map(|path| path.display().to_string()).collect();

@@ -1,5 +1,10 @@
 //! Whether a JPEG file is complete. The decoder fills what is missing with grey, without a word.
 
+mod bits;
+mod scans;
+
+pub(super) use scans::are_whole;
+
 const END_OF_IMAGE: u8 = 0xD9;
 
 /// Whether the file reaches the marker at the end of its image (ITU T.81, annex B). Segments are skipped by their length,
@@ -71,6 +76,7 @@ mod tests {
         #[test]
         fn damaged_bytes_never_panic(bytes: Vec<u8>) {
             is_complete(&[&[0xFF, 0xD8][..], &bytes].concat());
+            are_whole(&[&[0xFF, 0xD8][..], &bytes].concat());
         }
     }
 }

@@ -11,13 +11,16 @@ mod files;
 mod jpeg;
 mod listing;
 mod room;
+mod treatment;
 
 pub use decode::is_image_file;
-pub(crate) use decode::{FORMATS, centre, decode, on_white};
+pub(crate) use decode::{FORMATS, decode, on_white};
 pub use files::open_files;
 pub(crate) use listing::first_names;
+pub use treatment::Treatment;
 
 use crate::cache::{self, Keep};
+use crate::data_option::{BOOLEAN, DataOption};
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
 use crate::fingerprint::{Fingerprint, hex};
@@ -29,40 +32,57 @@ use crate::storage::Pixels;
 use crate::stored::StoredImages;
 use crate::table::FactorTable;
 use attributes::{Attributes, Missing, counted};
-use decode::Treatment;
 use listing::Listing;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Options of every folder of images.
-pub(crate) const SIZE: (&str, &str) = ("size", "height and width of the images after resizing (default 64)");
-pub(crate) const CHANNELS: (&str, &str) = ("channels", "3 for RGB, 1 for grey (default 3; 1 for chairs)");
-pub(crate) const CROP: (&str, &str) =
-    ("crop", "side of the centred square that is cut out before resizing (default: the largest square)");
-pub(crate) const MASK: (&str, &str) =
-    ("mask", "true for silhouettes: 1 where the picture is not white, 0 elsewhere (default false)");
-pub(crate) const MODELS: (&str, &str) = (
+pub(crate) const SIZE: DataOption =
+    DataOption::new("size", "1 to 4096", "64", "height and width of the images after resizing");
+pub(crate) const CHANNELS: DataOption =
+    DataOption::new("channels", "1 or 3", "3; 1 for chairs", "3 for RGB, 1 for grey");
+pub(crate) const CROP: DataOption = DataOption::new(
+    "crop",
+    "1 to 65536",
+    "the largest square",
+    "side of the centred square that is cut out before resizing, in pixels of the file",
+);
+pub(crate) const MASK: DataOption = DataOption::new(
+    "mask",
+    BOOLEAN,
+    "false",
+    "whether to take silhouettes: 1 where the picture is not white, 0 elsewhere",
+);
+pub(crate) const MODELS: DataOption = DataOption::new(
     "models",
-    "which chairs to keep: a number, of the first by name, or a text file with a name in each line (default: all)",
+    "a number, of the first by name, or a text file with a name in each line",
+    "all",
+    "which chairs to keep",
 );
-pub(crate) const SKIP_BROKEN: (&str, &str) =
-    ("skip_broken", "leave out files that cannot be decoded (default false)");
-pub(crate) const ATTRIBUTES: (&str, &str) = (
+pub(crate) const SKIP_BROKEN: DataOption =
+    DataOption::new("skip_broken", BOOLEAN, "false", "whether to leave out files that cannot be decoded");
+pub(crate) const ATTRIBUTES: DataOption = DataOption::new(
     "attributes",
-    "attribute table: CelebA's list_attr_celeba.txt, or a CSV with a header and file names in its first column; \
-     with kinds of columns: attributes = { path = \"table.csv\", kinds = { weight = \"number\" } }",
+    "a path, or { path = \"table.csv\", kinds = { weight = \"number\" } }",
+    "none; for celeba, searched beside the images",
+    "attribute table, with the kinds of its columns: CelebA's list_attr_celeba.txt, or a CSV with a header and file names \
+     in its first column",
 );
-pub(crate) const MISSING: (&str, &str) = (
+pub(crate) const MISSING: DataOption = DataOption::new(
     "missing",
-    "images without a row of attributes, or with an empty cell in it: error (default), or skip to leave them out",
+    "error or skip",
+    "error",
+    "images without a row of attributes, or with an empty cell in it: refused, or left out",
 );
-pub(crate) const PARTITION: (&str, &str) = (
+pub(crate) const PARTITION: DataOption = DataOption::new(
     "partition",
-    "CelebA's list_eval_partition.txt, for split_by = official (default: searched beside the images)",
+    "a path",
+    "searched beside the images",
+    "CelebA's list_eval_partition.txt, for split_by = official",
 );
-pub(crate) const LABELS: (&str, &str) =
-    ("labels", "none (default), or folders: the first sub-folder is the class");
+pub(crate) const LABELS: DataOption =
+    DataOption::new("labels", "none or folders", "none", "folders: the first sub-folder is the class");
 
 /// Images per piece: enough for every core, small enough for memory.
 const IMAGES_PER_PIECE: usize = 256;
@@ -167,9 +187,13 @@ impl Folder {
     fn with_attributes(request: &Request<'_>, attributes: Option<&Attributes>) -> Result<Self> {
         let missing = request.choice("missing", &[("error", Missing::Refuse), ("skip", Missing::Skip)])?;
         let root = request.path()?;
-        Self::read_some(request, 3, |listing| match (attributes, missing) {
-            (Some(attributes), Missing::Skip) => attributes.skip_incomplete(root, listing, request.progress),
-            (None, _) | (_, Missing::Refuse) => Ok(()),
+        Self::read_some(request, 3, |listing| {
+            let Some(attributes) = attributes else { return Ok(()) };
+            attributes.check_names(listing)?;
+            match missing {
+                Missing::Skip => attributes.skip_incomplete(root, listing, request.progress),
+                Missing::Refuse => Ok(()),
+            }
         })
     }
 
@@ -186,10 +210,7 @@ impl Folder {
             let subject = format!("option `channels` of data set `{}`", request.name());
             return Err(DataError::value(subject, channels, "1 or 3"));
         }
-        let treatment = Treatment {
-            crop: request.optional_integer("crop", 1..=65_536)?,
-            mask: request.has_option("mask") && request.boolean("mask", false)?,
-        };
+        let treatment = Treatment::from_request(request)?;
         if treatment.mask && channels != 1 {
             let subject = format!("option `channels` of data set `{}`", request.name());
             return Err(DataError::value(subject, channels, "1, since `mask` is true"));

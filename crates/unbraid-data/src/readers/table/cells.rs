@@ -2,7 +2,7 @@
 
 use super::Choice;
 use crate::error::{DataError, Result};
-use crate::readers::labels::Column;
+use crate::readers::labels::{Column, is_missing};
 use std::path::{Path, PathBuf};
 
 /// What to do with a row that has an empty cell.
@@ -128,6 +128,7 @@ impl Cells {
                 Cell::Missing => String::new(),
                 Cell::Number(number) if number.is_nan() => String::new(),
                 Cell::Number(number) => number.to_string(),
+                Cell::Text(text) if is_missing(text) => String::new(),
                 Cell::Text(text) => text.trim().to_owned(),
             });
         }

@@ -12,6 +12,7 @@ mod delimited;
 mod parquet;
 mod patterns;
 
+use crate::data_option::{BOOLEAN, DataOption, NAMES};
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
 use crate::fingerprint::Fingerprint;
@@ -26,16 +27,28 @@ use cells::{Cells, Missing};
 use patterns::Patterns;
 use std::path::Path;
 
-pub(crate) const COLUMNS: (&str, &str) =
-    ("columns", "names of columns, joined by `+`; `*` and `?` match any letters (default: all numbers)");
-pub(crate) const FACTORS: (&str, &str) =
-    ("factors", "columns that are factors, joined by `+`; they are no features unless `columns` names them");
-pub(crate) const MISSING: (&str, &str) =
-    ("missing", "rows with an empty cell: error (default), skip, or mean: filled with the column's mean");
-pub(crate) const ARRAY: (&str, &str) =
-    ("array", "name of the array (n, d) in an .npz (default: the only one of two axes)");
-pub(crate) const HEADER: (&str, &str) =
-    ("header", "whether a CSV begins with the names of its columns (true or false; default true)");
+pub(crate) const COLUMNS: DataOption = DataOption::new(
+    "columns",
+    NAMES,
+    "all numbers",
+    "columns that are trained on; `*` and `?` match any letters",
+);
+pub(crate) const FACTORS: DataOption = DataOption::new(
+    "factors",
+    NAMES,
+    "none",
+    "columns that are factors; they are no features unless `columns` names them",
+);
+pub(crate) const MISSING: DataOption = DataOption::new(
+    "missing",
+    "error, skip or mean",
+    "error",
+    "rows with an empty cell: refused, left out, or filled with the column's mean",
+);
+pub(crate) const ARRAY: DataOption =
+    DataOption::new("array", "a name", "the only one of two axes", "the array (n, d) of an .npz");
+pub(crate) const HEADER: DataOption =
+    DataOption::new("header", BOOLEAN, "true", "whether a CSV begins with the names of its columns");
 
 /// What is asked of a table.
 struct Choice {

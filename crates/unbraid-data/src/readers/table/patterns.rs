@@ -1,7 +1,8 @@
 //! Columns by name or pattern: `x*+age`.
 
-use crate::error::{DataError, Result};
+use crate::error::{DataError, Result, one_line};
 use crate::readers::folder::first_names;
+use crate::registry::nearest;
 
 /// Patterns joined by `+`. `*` matches any letters, `?` a single one, and a backslash makes the next letter an ordinary one.
 #[derive(Clone, Debug)]
@@ -63,8 +64,10 @@ impl Patterns {
             let mut matching = (0..names.len()).filter(|&place| pattern.matches(&names[place])).peekable();
             if matching.peek().is_none() {
                 let found = format!("\"{}\", which no column matches", pattern.text);
+                let near = nearest(&pattern.text, &names.iter().map(String::as_str).collect::<Vec<_>>());
+                let hint = near.map(|name| format!("\nhint: did you mean `{}`?", one_line(name)));
                 let expected = format!("some of the columns {}", first_names(names));
-                return Err(DataError::value(&self.subject, found, expected));
+                return Err(DataError::value(&self.subject, found, expected + &hint.unwrap_or_default()));
             }
             for place in matching {
                 if !places.contains(&place) {
@@ -155,6 +158,12 @@ mod tests {
         assert_eq!(
             message("a+y*"),
             "columns: found \"y*\", which no column matches, expected some of the columns a, b, c and 1 more"
+        );
+        let names = ["height", "width", "age", "kind"];
+        assert_eq!(
+            places("age+hieght", &names).unwrap_err().to_string(),
+            "columns: found \"hieght\", which no column matches, expected some of the columns height, width, age and 1 more\n\
+             hint: did you mean `height`?"
         );
         for text in ["", "a+", "+"] {
             assert_eq!(message(text), format!("columns: found \"{text}\", expected names joined by `+`"));

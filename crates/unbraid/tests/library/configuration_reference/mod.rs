@@ -13,7 +13,7 @@ use unbraid::config::{
     LatentsConfig, MmdConfig, ModelConfig, OptimizerConfig, REFERENCE, Scale, Source as ConfigSource,
     TrainingConfig,
 };
-use unbraid::data::registry;
+use unbraid::data::{DataOption, registry};
 
 /// The types that are tables, with their headings in the order of the page. A type that is missing here fails the test.
 const TABLES: [(&str, &str); 24] = [
@@ -307,10 +307,12 @@ fn data(page: &mut String) {
          \"shapes(positions=16)\"`. Without a `name`, the type is inferred from the path.\n\n\
          Options of every data set that can be split:\n\n",
     );
-    let options = |page: &mut String, options: &[(&str, &str)]| {
-        page.push_str("| key | meaning |\n|---|---|\n");
-        for (name, help) in options {
-            let _ = writeln!(page, "| `{name}` | {help} |");
+    let options = |page: &mut String, options: &[DataOption]| {
+        page.push_str("| key | type | default | meaning |\n|---|---|---|---|\n");
+        for DataOption { name, values, default, meaning } in options {
+            let is_value = default.parse::<f64>().is_ok() || default.parse::<bool>().is_ok();
+            let default = if is_value { format!("`{default}`") } else { (*default).to_owned() };
+            let _ = writeln!(page, "| `{name}` | {values} | {default} | {meaning} |");
         }
         page.push('\n');
     };
