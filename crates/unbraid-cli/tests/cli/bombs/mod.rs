@@ -1,215 +1,83 @@
 //! Small files that ask for much memory: each is refused with a message, and the process never takes more than a fraction
-//! of what was asked for. `cargo test -p unbraid-cli --test cli bombs -- --nocapture` prints the peak memory of each.
+//! of what was asked for. `cargo test --workspace --test cli -- bombs --nocapture` prints the peak memory of each. Without
+//! `--workspace`, the command has no ONNX, and that bomb is left out.
 
-use crate::hostile_input::LARGE;
-use crate::support::{Bench, TINY, check_last_failure, skip};
+mod makers;
+
+use crate::hostile_input::{LARGE, with_note};
+use crate::support::{Bench, check_last_failure, skip};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
-use unbraid::data::formats::npy::{ElementType, Header};
+use std::process::{Command, Output};
 
 /// What a process may take to refuse a bomb: far below what any of them asks for.
 const MOST: u64 = 300 << 20;
 
-/// Runs `unbraid` and gives the most memory that it took, in bytes: the high-water mark that the system keeps until the process
-/// has ended.
-fn measured(bench: &Bench, arguments: &[&str]) -> (Output, u64) {
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin("unbraid"))
+/// GNU time, which is told by the system how much memory a process had at most. (What `/proc` says is gone once it has ended.)
+const TIME: &str = "/usr/bin/time";
+
+/// Runs `unbraid` and gives the most memory that it took, in bytes, where that can be measured.
+fn measured(bench: &Bench, arguments: &[&str]) -> (Output, Option<u64>) {
+    let program = assert_cmd::cargo::cargo_bin("unbraid");
+    let (note, is_there) = (bench.path("peak"), Path::new(TIME).exists());
+    let mut command = if is_there {
+        let mut time = Command::new(TIME);
+        time.args(["--format", "%M", "--output"]).arg(&note).arg(program);
+        time
+    } else {
+        Command::new(program)
+    };
+    // The same limit on every machine, and nothing in the cache of whoever runs the test.
+    let output = command
         .args(arguments)
         .current_dir(bench.directory.path())
-        // The same limit on every machine.
         .env("UNBRAID_MEMORY_LIMIT", (1 << 30).to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
+        .env("UNBRAID_CACHE", bench.path("cache"))
+        .output()
         .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        // A process that has just ended has no memory.
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-        peak = peak.max(kilobytes.unwrap_or(0) << 10);
-        std::thread::sleep(Duration::from_micros(500));
-    }
-    (child.wait_with_output().unwrap(), peak)
-}
-
-/// Zeros, which compress a thousandfold.
-fn zeros(bytes: u64) -> impl Read {
-    io::repeat(0).take(bytes)
-}
-
-/// 1.25 GiB of floats, 2.5 once read, in 6 MB.
-fn npz(path: &Path) {
-    let shape = vec![1 << 25, 10];
-    let bytes = (shape[0] * shape[1] * 4) as u64;
-    let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
-    let options = zip::write::SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Deflated)
-        .compression_level(Some(1))
-        .large_file(true);
-    zip.start_file("codes.npy", options).unwrap();
-    let element = ElementType::little('f', 4);
-    Header { element, fortran_order: false, shape }.write(&mut zip).unwrap();
-    io::copy(&mut zeros(bytes), &mut zip).unwrap();
-    zip.finish().unwrap();
-}
-
-/// An archive of Cars3D whose first entry has a name of 3 GiB. The header alone promises it: a tar header is 512 bytes,
-/// with the size in octal digits, the kind `L`, and the sum of all bytes.
-fn tar(path: &Path) {
-    let mut header = [0_u8; 512];
-    header[..13].copy_from_slice(b"././@LongLink");
-    header[124..135].copy_from_slice(format!("{:011o}", 3_u64 << 30).as_bytes());
-    header[156] = b'L';
-    header[257..265].copy_from_slice(b"ustar  \0");
-    header[148..156].copy_from_slice(b"        ");
-    let sum: u32 = header.iter().copied().map(u32::from).sum();
-    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    let mut file = File::create(path).unwrap();
-    file.write_all(&header).unwrap();
-    io::copy(&mut zeros(1 << 20), &mut file).unwrap();
-}
-
-/// A JPEG whose frame header claims 13300 x 13300 pixels: in the segment 0xFFC0, height and width follow the length and the
-/// precision.
-fn jpeg(path: &Path) {
-    let fixture =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid-data/tests/fixtures/odd_images/exif-1.jpg");
-    let mut bytes = fs::read(fixture).unwrap();
-    let frame = bytes.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
-    for place in [frame + 5, frame + 7] {
-        bytes[place..place + 2].copy_from_slice(&13_300_u16.to_be_bytes());
-    }
-    fs::write(path, bytes).unwrap();
-}
-
-/// A BMP whose header claims 30000 x 30000 pixels of 24 bits.
-fn bmp(path: &Path) {
-    let mut bytes = b"BM".to_vec();
-    bytes.extend([0; 8]);
-    bytes.extend(54_u32.to_le_bytes());
-    bytes.extend(40_u32.to_le_bytes());
-    bytes.extend(30_000_u32.to_le_bytes().repeat(2));
-    bytes.extend([1, 0, 24, 0]);
-    bytes.extend([0; 24]);
-    fs::write(path, bytes).unwrap();
-}
-
-/// MNIST whose images are 1.5 GiB by their header, in less than 100 bytes.
-fn mnist(directory: &Path) {
-    fs::create_dir(directory).unwrap();
-    let mut images = vec![0, 0, 8, 3];
-    images.extend([3 << 17, 64_u32, 64].iter().flat_map(|axis| axis.to_be_bytes()));
-    // The header of gzip, and a last block that is stored: its length, and the complement of that (RFC 1951, 3.2.4).
-    let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1];
-    gzip.extend([images.len() as u16, !(images.len() as u16)].iter().flat_map(|length| length.to_le_bytes()));
-    gzip.extend(images);
-    fs::write(directory.join("train-images-idx3-ubyte.gz"), gzip).unwrap();
-    fs::write(directory.join("train-labels-idx1-ubyte"), [0, 0, 8, 1, 0, 0, 0, 0]).unwrap();
-}
-
-/// 600 KB of rows, each with a loss that no other has: as columns, 3 GiB.
-fn losses(path: &Path) {
-    let row = |row: usize| format!("{{\"step\":{row},\"train/loss{row}\":1}}\n");
-    fs::write(path, (0..20_000).map(row).collect::<String>()).unwrap();
-}
-
-/// A row of 700 KB whose losses are 50,000 charts.
-fn charts(path: &Path) {
-    let losses: String = (0..50_000).map(|loss| format!(",\"train/{loss}\":1")).collect();
-    fs::write(path, format!("{{\"step\":1{losses}}}\n")).unwrap();
-}
-
-/// A state dict of `torch.save` that is 8 MB of the operation that pushes `None`: 320 MB of values.
-fn pickle(path: &Path) {
-    let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
-    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    zip.start_file("model/data.pkl", options).unwrap();
-    io::copy(&mut io::repeat(b'N').take(8_000_000), &mut zip).unwrap();
-    zip.finish().unwrap();
-}
-
-/// A field of a protocol buffer that has a length: a message, a text or bytes.
-#[cfg(feature = "onnx")]
-fn field(number: u8, content: &[u8]) -> Vec<u8> {
-    let length = u8::try_from(content.len()).unwrap();
-    // Seven bits of the length in each byte.
-    let length = if length < 0x80 { vec![length] } else { vec![length | 0x80, 1] };
-    [&[number << 3 | 2][..], &length, content].concat()
-}
-
-/// An ONNX encoder of less than 300 bytes whose code is the sum of 2^20 x 2^20 zeros. No number in it is larger than 2^10: it
-/// is multiplied with itself.
-#[cfg(feature = "onnx")]
-fn onnx(path: &Path) {
-    let node = |operator: &str, inputs: &[&str], output: &str| {
-        let inputs: Vec<u8> = inputs.iter().flat_map(|name| field(1, name.as_bytes())).collect();
-        field(1, &[inputs, field(2, output.as_bytes()), field(4, operator.as_bytes())].concat())
-    };
-    let nodes = [
-        node("Mul", &["a", "a"], "b"),
-        node("ConstantOfShape", &["b"], "zeros"),
-        node("ReduceSum", &["zeros"], "sum"),
-        node("Flatten", &["x"], "row"),
-        node("Add", &["row", "sum"], "code"),
-    ];
-    // One axis of two values, of type 7, whole numbers of 64 bits.
-    let (axes, number) = ([0x08, 2, 0x10, 7], (1_i64 << 10).to_le_bytes());
-    let constant = [&axes[..], &field(8, b"a"), &field(9, &[number, number].concat())].concat();
-    // Floats, of which only the name is said.
-    let value = |name: &str| [field(1, name.as_bytes()), field(2, &field(1, &[0x08, 1]))].concat();
-    let lists = [field(5, &constant), field(11, &value("x")), field(12, &value("code"))];
-    let graph = [nodes.concat(), lists.concat()].concat();
-    // Version 7 of the format, 13 of the operators.
-    let model = [&[0x08, 7][..], &field(7, &graph), &field(8, &[0x10, 13])].concat();
-    fs::write(path, model).unwrap();
-}
-
-/// A key of 4 MB: compared with one of ours letter by letter, hundreds of megabytes.
-fn key(path: &Path) -> String {
-    let key = "a".repeat(4_000_000);
-    fs::write(path, format!("{key} = 1\n{TINY}")).unwrap();
-    let message = format!(
-        "configuration: unknown key `{key}`\nhint: expected one of seed, data, model, objective, optimizer, training, \
-         evaluation"
-    );
-    // Of a long message, 3000 characters are shown of its beginning, and 500 of its end.
-    let (beginning, end) = (&message[..3000], &message[message.len() - 500..]);
-    format!("{beginning} [{} characters left out] {end}", message.len() - 3500)
-}
-
-fn sparse(path: &Path) {
-    File::create(path).unwrap().set_len(1 << 40).unwrap();
+    // The last line, below one about the exit code.
+    let kilobytes = |text: String| text.lines().last().and_then(|line| line.parse::<u64>().ok());
+    let peak = is_there.then(|| {
+        let kilobytes = fs::read_to_string(note).ok().and_then(kilobytes).filter(|&peak| peak > 0);
+        kilobytes.unwrap_or_else(|| panic!("{TIME} measured nothing of {arguments:?}")) << 10
+    });
+    (output, peak)
 }
 
 #[test]
 fn bombs_are_refused_in_little_memory() {
     let bench = Bench::new();
-    for run in ["run", "named", "logged", "drawn", "heavy"] {
+    for run in ["run", "named", "logged", "drawn", "endless", "heavy", "noted"] {
         bench.train(run, &[]).assert().success();
     }
-    npz(&bench.path("codes.npz"));
-    tar(&bench.path("nips2015-analogy-data.tar"));
-    for folder in ["jpeg", "bmp"] {
+    bench.train("twenty", &["--set", "model.latents.continuous=20"]).assert().success();
+    makers::npz(&bench.path("codes.npz"));
+    for folder in ["gnu", "pax", "many", "jpeg", "bmp", "matlab"] {
         fs::create_dir(bench.path(folder)).unwrap();
     }
-    jpeg(&bench.path("jpeg/a.jpg"));
-    bmp(&bench.path("bmp/a.bmp"));
-    for name in ["long.toml", "long.csv", "long.json", "long.png", "named/units.toml"] {
-        sparse(&bench.path(name));
+    makers::tar(&bench.path("gnu/nips2015-analogy-data.tar"), b'L');
+    makers::tar(&bench.path("pax/nips2015-analogy-data.tar"), b'x');
+    makers::tar_gz(&bench.path("gnu/nips2015-analogy-data.tar.gz"));
+    makers::cars(&bench.path("many/nips2015-analogy-data.tar"));
+    makers::mat5(&bench.path("matlab/a.mat"));
+    makers::jpeg(&bench.path("jpeg/a.jpg"));
+    makers::bmp(&bench.path("bmp/a.bmp"));
+    for name in
+        ["long.toml", "long.csv", "long.json", "long.png", "named/units.toml", "endless/metrics.jsonl"]
+    {
+        makers::sparse(&bench.path(name));
     }
-    mnist(&bench.path("mnist"));
-    losses(&bench.path("logged/metrics.jsonl"));
-    charts(&bench.path("drawn/metrics.jsonl"));
-    pickle(&bench.path("model.pt"));
+    makers::mnist(&bench.path("mnist"));
+    makers::hdf5(&bench.path("promise.h5"));
+    makers::parquet(&bench.path("rows.parquet"));
+    makers::losses(&bench.path("logged/metrics.jsonl"));
+    makers::charts(&bench.path("drawn/metrics.jsonl"));
+    makers::pickle(&bench.path("model.pt"));
+    makers::copies(&bench.path("copies.pt"));
     #[cfg(feature = "onnx")]
-    onnx(&bench.path("encoder.onnx"));
-    let long_key = key(&bench.path("key.toml"));
+    makers::onnx(&bench.path("encoder.onnx"));
+    with_note(&bench.path("noted/checkpoints/last.safetensors"), "[64,64,1]", "[1000000,1000000,1]");
+    let long_key = makers::key(&bench.path("key.toml"));
     fs::write(bench.path("mapping.toml"), "").unwrap();
     // 400 MB that take no room on disk.
     let weights = File::options().write(true).open(bench.path("heavy/checkpoints/last.safetensors"));
@@ -221,15 +89,38 @@ fn bombs_are_refused_in_little_memory() {
     let too_long = |file: &str, attempt: &str, most: &str| {
         format!("{file}: cannot {attempt}: found a file of 1024.0 GiB, expected at most {most}")
     };
+    let long_name =
+        |file: &str| format!("{file}: archive: found a name of 3.0 GiB, expected names of at most 64.0 KiB");
     let wide = "model.architecture={ name = \"burgess\", channels = 60000, hidden = 16 }";
     for (arguments, message) in [
         (
             &["evaluate", "--codes", "codes.npz"][..],
             format!("codes.npz: array `codes`: found 2.5 GiB in memory, expected at most 1.0 GiB{LARGE}"),
         ),
+        (&["data", "info", "gnu/nips2015-analogy-data.tar"], long_name("gnu/nips2015-analogy-data.tar")),
+        (&["data", "info", "gnu/nips2015-analogy-data.tar.gz"], long_name("gnu/nips2015-analogy-data.tar.gz")),
+        (&["data", "info", "pax/nips2015-analogy-data.tar"], long_name("pax/nips2015-analogy-data.tar")),
         (
-            &["data", "info", "nips2015-analogy-data.tar"],
-            "nips2015-analogy-data.tar: archive: found a name of 3.0 GiB, expected names of at most 64.0 KiB".to_owned(),
+            // Twice 96 images of 64 x 64 x 3 of each.
+            &["data", "info", "many/nips2015-analogy-data.tar"],
+            format!(
+                "many/nips2015-analogy-data.tar: 1000 cars: found 2.2 GiB in memory, expected at most 1.0 GiB{LARGE}"
+            ),
+        ),
+        (
+            &["data", "info", "cars3d(path=matlab)"],
+            "matlab/a.mat: array `im`: found shape [128, 128, 3, 24, 2147483647], expected shape [128, 128, 3, 24, 4]"
+                .to_owned(),
+        ),
+        (
+            &["data", "info", "shapes3d(path=promise.h5)"],
+            "promise.h5: array `images`: found shape [480000, 64, 64, 3], expected an array that fits a file of 1672 bytes"
+                .to_owned(),
+        ),
+        (
+            // Sixteen bytes for each of 96 * 2^20 rows.
+            &["data", "info", "rows.parquet"],
+            format!("rows.parquet: table: found 1.5 GiB in memory, expected at most 1.0 GiB{LARGE}"),
         ),
         (
             &["data", "info", "jpeg"],
@@ -267,6 +158,20 @@ fn bombs_are_refused_in_little_memory() {
              For more information, try '--help'."
                 .to_owned(),
         ),
+        (
+            // Twice 20 floats for each.
+            &["sample", "twenty", "-n", "10000000", "-o", "a.npz"],
+            format!(
+                "10000000 samples from the prior: found a need of at least 1.5 GiB, expected at most 1.0 GiB{LARGE}"
+            ),
+        ),
+        (
+            &["sample", "noted", "-o", "a.png"],
+            "noted/checkpoints/last.safetensors: weights of another model: the images of its metadata: found 1000000 x \
+             1000000 x 1, expected at most 4294967296 values"
+                .to_owned(),
+        ),
+        (&["report", "endless"], too_long("endless/metrics.jsonl", "read it", "16.0 MiB")),
         (&["data", "info", "mnist/"], format!(
                 "mnist/train-images-idx3-ubyte.gz: data: found 1.5 GiB in memory, expected at most 1.0 GiB{LARGE}"
             )),
@@ -279,6 +184,10 @@ fn bombs_are_refused_in_little_memory() {
              tensor"
                 .to_owned(),
         ),
+        (
+            &["import", "copies.pt", "--mapping", "mapping.toml", "-o", "imported"],
+            "copies.pt: found a damaged pickle, expected a file that torch.save wrote".to_owned(),
+        ),
         #[cfg(feature = "onnx")]
         (
             &["evaluate", "--encoder", "encoder.onnx", "--data", "shapes(scales=2, orientations=2, positions=4)"],
@@ -290,11 +199,13 @@ fn bombs_are_refused_in_little_memory() {
         (&["study", "import", "study", "short.csv"], "short.csv: found rows that need more than 1.0 GiB in memory, expected fewer".to_owned()),
     ] {
         let (output, peak) = measured(&bench, arguments);
-        eprintln!("peak memory {:>6.1} MiB: unbraid {}", peak as f64 / f64::from(1 << 20), arguments.join(" "));
         check_last_failure(&output, bench.directory.path(), 2, &format!("error: {message}"));
-        assert!(peak < MOST, "{arguments:?}: {peak}");
-        if peak == 0 {
-            skip("a process ended before its memory could be read");
+        match peak {
+            Some(peak) => {
+                eprintln!("peak memory {:>6.1} MiB: unbraid {}", peak as f64 / f64::from(1 << 20), arguments.join(" "));
+                assert!(peak < MOST, "{arguments:?}: {peak}");
+            }
+            None => skip("GNU time is not there, which measures the memory of a process"),
         }
     }
 }
