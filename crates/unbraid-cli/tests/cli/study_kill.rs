@@ -3,7 +3,7 @@
 
 use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, children, is_alive, signal, wait_until};
-use crate::support::{check, check_last_failure};
+use crate::support::{check, check_last_failure, metrics};
 use std::fs;
 use std::time::Duration;
 use unbraid::run::{State, Status};
@@ -133,10 +133,10 @@ fn a_run_whose_process_is_killed_while_it_is_scored_says_so() {
 
     // With fewer resamples, it is scored without being trained again.
     let weights = |bench: &Bench| fs::read(bench.run(0).join("checkpoints/last.safetensors")).unwrap();
-    let (rows, trained) = (bench.text(0, "metrics.jsonl"), weights(&bench));
+    let (rows, trained) = (metrics(&bench.run(0)), weights(&bench));
     bench.replan(|config| config.evaluation.bootstrap = 0);
     bench.succeed(&["--retry-failed"], &["1/1 done"]);
-    assert_eq!((status(&bench).state, bench.text(0, "metrics.jsonl")), (State::Done, rows));
+    assert_eq!((status(&bench).state, metrics(&bench.run(0))), (State::Done, rows));
     assert!(weights(&bench) == trained);
     assert!(bench.run(0).join("scores.json").exists());
 }
