@@ -64,6 +64,10 @@ const TARGETS: [Target; 13] = [
 /// So much is far beyond what the small files of a target need.
 const MEMORY_LIMIT: &str = "268435456";
 
+/// What a process may take in all, in MiB: three times the limit, for what it has besides, such as the inputs so far and the
+/// counters of its code. More is a failure.
+const LARGEST_PROCESS: u32 = 768;
+
 /// What `cargo xtask fuzz` was asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
@@ -154,7 +158,8 @@ fn execute(target: &Target, options: &Options) -> Result<u64, String> {
     plant_seeds(target, &corpus)?;
     let mut command = cargo_fuzz("run", target, options);
     command.arg(&corpus).args(["--", &format!("-max_total_time={}", options.seconds)]);
-    command.args([&format!("-max_len={}", target.longest), "-rss_limit_mb=2048", "-timeout=10"]);
+    command.args([format!("-max_len={}", target.longest), format!("-rss_limit_mb={LARGEST_PROCESS}")]);
+    command.arg("-timeout=10");
     command.arg("-print_final_stats=1").env("UNBRAID_MEMORY_LIMIT", MEMORY_LIMIT);
     // Small files are read sooner by one thread than by several that wait for each other.
     command.env("RAYON_NUM_THREADS", "1");

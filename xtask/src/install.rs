@@ -14,11 +14,13 @@ struct Tool {
     packages: &'static [&'static str],
 }
 
-const TOOLS: [Tool; 3] = [
+const TOOLS: [Tool; 4] = [
     // The pages are tested in a real browser.
     Tool { name: "browser", programs: &["chromium"], packages: &["chromium"] },
     // Processes are killed at single system calls.
     Tool { name: "strace", programs: &["strace"], packages: &["strace"] },
+    // The peak memory of processes is measured.
+    Tool { name: "time", programs: &["time"], packages: &["time"] },
     // Studies are submitted to a real cluster: of this host alone, started and stopped by the test. Nothing here is
     // configured to start by itself.
     Tool {

@@ -1,5 +1,5 @@
-//! `cargo xtask sbom`: the bill of materials of the command, in CycloneDX's JSON. It is a function of Cargo.lock, and so is
-//! made with each release from the commit that is released.
+//! `cargo xtask sbom`: the bill of materials of the command, in CycloneDX's JSON. It is a function of Cargo.lock and of the
+//! features that prebuilt binaries have, and so is made with each release from the commit that is released.
 
 use crate::cannot_start;
 use std::collections::BTreeSet;
@@ -10,10 +10,14 @@ use std::process::Command;
 /// Writes it to `file`.
 pub(crate) fn write(file: &str) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = root.join("crates/unbraid-cli/Cargo.toml");
+    let text = std::fs::read_to_string(&manifest)
+        .map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
+    let features = release_features(&text)?.join(",");
     let output = Command::new("cargo")
         .current_dir(&root)
         .args(["tree", "--locked", "--package", "unbraid-cli", "--edges", "normal,build", "--target", "all"])
-        .args(["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"])
+        .args(["--features", &features, "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"])
         .output()
         .map_err(cannot_start)?;
     if !output.status.success() {
@@ -23,6 +27,16 @@ pub(crate) fn write(file: &str) -> Result<(), String> {
     std::fs::write(root.join(file), bill).map_err(|error| format!("cannot write {file}: {error}"))?;
     eprintln!("== bill of materials: {file}");
     Ok(())
+}
+
+/// The features that cargo-dist compiles with: the line `features = ["a", "b"]` of its table in the manifest.
+fn release_features(manifest: &str) -> Result<Vec<&str>, String> {
+    let table = manifest.lines().skip_while(|line| *line != "[package.metadata.dist]").skip(1);
+    let mut keys = table.take_while(|line| !line.starts_with('['));
+    let list = keys.find_map(|line| line.strip_prefix("features = [")?.strip_suffix(']'));
+    let list =
+        list.ok_or("sbom: found no line `features = [...]` in [package.metadata.dist] of unbraid-cli")?;
+    Ok(list.split(',').map(|name| name.trim().trim_matches('"')).filter(|name| !name.is_empty()).collect())
 }
 
 /// From lines such as `serde v1.0.229|MIT OR Apache-2.0`, of which the first is the command itself; a package of this
@@ -65,7 +79,17 @@ fn bill(tree: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::bill;
+    use super::{bill, release_features};
+
+    /// `release.rs` in the tests of unbraid-cli reads the same line with a parser of TOML.
+    #[test]
+    fn the_bill_has_the_features_of_the_release() {
+        assert_eq!(release_features(include_str!("../../crates/unbraid-cli/Cargo.toml")).unwrap(), ["onnx"]);
+        let manifest =
+            "[package]\nfeatures = [\"x\"]\n[package.metadata.dist]\nfeatures = [\"a\", \"b\"]\n[features]\n";
+        assert_eq!(release_features(manifest).unwrap(), ["a", "b"]);
+        assert!(release_features("[package.metadata.dist]\n[features]\nfeatures = []\n").is_err());
+    }
 
     #[test]
     fn every_package_is_listed_once() {

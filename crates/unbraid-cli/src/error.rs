@@ -77,8 +77,11 @@ fn exit_code(error: &anyhow::Error) -> u8 {
 }
 
 fn code_of(error: &(dyn std::error::Error + 'static)) -> Option<u8> {
-    if error.is::<Usage>() || error.is::<DataError>() || error.is::<MetricsError>() {
+    if error.is::<Usage>() || error.is::<MetricsError>() {
         return Some(2);
+    }
+    if let Some(error) = error.downcast_ref::<DataError>() {
+        return Some(code_of_data(error));
     }
     if let Some(stopped) = error.downcast_ref::<Stopped>() {
         return Some(after(stopped.signal));
@@ -96,7 +99,16 @@ fn code_of_library(error: &unbraid::Error) -> u8 {
     match error {
         unbraid::Error::Interrupted { signal, .. }
         | unbraid::Error::InterruptedAfterTraining { signal, .. } => after(*signal),
+        unbraid::Error::Data(error) => code_of_data(error),
         other => of_kind(other.kind()),
+    }
+}
+
+/// Data is input, but for a disk without room for the cache.
+fn code_of_data(error: &DataError) -> u8 {
+    match error {
+        DataError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => 1,
+        _ => 2,
     }
 }
 
@@ -131,6 +143,8 @@ mod tests {
         assert_eq!(code(unbraid::Error::write(Path::new("a"))(disk())), 1);
         assert_eq!(code(unbraid::Error::io(Path::new("a"), "read it")(disk())), 2);
         assert_eq!(code(DataError::value("a", 1, "2")), 2);
+        let no_room = || DataError::io(Path::new("a"), "write it")(io::ErrorKind::StorageFull.into());
+        assert_eq!((code(no_room()), code(unbraid::Error::Data(no_room()))), (1, 1));
         assert_eq!(code(anyhow::Error::from(disk())), 1);
         assert_eq!(exit_code(&usage("no")), 2);
         let interrupted =

@@ -7,7 +7,7 @@
 
 use crate::error::{DataError, Result};
 use crate::files::{create_temporary, is_temporary, sync_directory};
-use crate::memory::Bytes;
+use crate::memory::{self, Bytes};
 use crate::progress::Progress;
 use crate::storage::{BlockDigests, BlockHasher, ByteImages};
 use sha2::{Digest, Sha256};
@@ -18,8 +18,15 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Larger data sets stay on disk, where the operating system caches as much of them as fits in memory.
-pub(crate) const LARGEST_IN_MEMORY: u64 = 2 << 30;
+/// Larger data sets stay on disk, where the operating system caches as much of them as fits in memory: those of more than
+/// 2 GiB, or than half of the limit on memory where that is less.
+pub(crate) fn largest_in_memory() -> u64 {
+    largest_below(memory::limit())
+}
+
+fn largest_below(limit: u64) -> u64 {
+    (limit / 2).min(2 << 30)
+}
 
 /// Which images are written to the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +40,8 @@ pub(crate) enum Keep {
 /// Receives decoded bytes, in order, in pieces of any size.
 pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
-/// Loads `len` images from the cache, or decodes them. Up to 2 GiB are held in memory; larger data sets are written to
-/// the cache and read from there on demand.
+/// Loads `len` images from the cache, or decodes them. Up to [`largest_in_memory`] bytes are held in memory; larger data sets
+/// are written to the cache and read from there on demand.
 ///
 /// # Errors
 /// If decoding fails or yields the wrong number of bytes, or if images too large for memory cannot be written.
@@ -50,17 +57,20 @@ pub(crate) fn load_or_decode(
         let most = u64::MAX / values_per_image.max(1) as u64;
         DataError::value("number of images", len, format!("at most {most} of {values_per_image} bytes each"))
     })?;
-    let large = total > LARGEST_IN_MEMORY;
+    let form = Form::of(total);
+    let large = form == Form::Disk;
     let directory = directory();
     if let Some(directory) = directory.as_deref().filter(|_| large || keep == Keep::All)
-        && let Some(images) = load(&file_of(directory, key), values_per_image, len, total, Form::of(total))?
+        && let Some(images) = load(&file_of(directory, key), values_per_image, len, total, form)?
     {
         return Ok(images);
     }
     if large {
         let directory = directory.ok_or_else(|| {
-            let expected =
-                "UNBRAID_CACHE or HOME to be set, as images of more than 2 GiB are read from a cache";
+            let expected = format!(
+                "UNBRAID_CACHE or HOME to be set, as images of more than {} are read from a cache",
+                Bytes(largest_in_memory())
+            );
             DataError::value("cache directory", "none", expected)
         })?;
         decode_to_file(&directory, key, total, decode)?;
@@ -186,7 +196,7 @@ enum Form {
 
 impl Form {
     fn of(total: u64) -> Self {
-        if total > LARGEST_IN_MEMORY { Self::Disk } else { Self::Memory }
+        if total > largest_in_memory() { Self::Disk } else { Self::Memory }
     }
 
     /// Bytes of the hashes after so many of the images.
@@ -426,6 +436,14 @@ mod tests {
                 assert_eq!(usize::from(first.unwrap()), image);
             }
         }
+    }
+
+    #[test]
+    fn half_of_the_limit_on_memory_is_for_images() {
+        assert_eq!(largest_below(u64::MAX), 2 << 30);
+        assert_eq!(largest_below(4 << 30), 2 << 30);
+        assert_eq!(largest_below(1 << 30), 512 << 20);
+        assert_eq!(largest_below(0), 0);
     }
 
     #[test]

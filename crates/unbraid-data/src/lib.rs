@@ -4,6 +4,7 @@ pub mod cache;
 pub mod convert;
 pub mod files;
 pub mod formats;
+pub mod guard;
 pub mod memory;
 pub mod progress;
 pub mod random;

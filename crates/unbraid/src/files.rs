@@ -147,6 +147,34 @@ pub fn not_a_formula(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
 
+/// What text becomes in the cells of a CSV file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CellText {
+    /// It stays as it is.
+    #[default]
+    Plain,
+    /// Never a formula for a spreadsheet ([`not_a_formula`]); numbers are left as they are.
+    ForSpreadsheets,
+}
+
+impl CellText {
+    /// The cell of a text.
+    ///
+    /// ```
+    /// use unbraid::files::CellText;
+    ///
+    /// assert_eq!(CellText::ForSpreadsheets.of("=1+2"), "'=1+2");
+    /// assert_eq!(CellText::ForSpreadsheets.of("-0.5"), "-0.5");
+    /// assert_eq!(CellText::Plain.of("=1+2"), "=1+2");
+    /// ```
+    pub fn of(self, text: &str) -> String {
+        match self {
+            Self::ForSpreadsheets if text.parse::<f64>().is_err() => not_a_formula(text.to_owned()),
+            Self::ForSpreadsheets | Self::Plain => text.to_owned(),
+        }
+    }
+}
+
 /// Whether a file of this name is left over from a [`write()`] whose process was killed.
 pub fn is_leftover(name: &OsStr) -> bool {
     is_temporary(name)

@@ -1,5 +1,6 @@
 //! `unbraid best`: which of some runs to use.
 
+use super::model::SpreadsheetArgs;
 use crate::error::Outcome;
 use crate::format::{TableFormat, pretty_json, print};
 use crate::score_table::wrapped;
@@ -7,8 +8,8 @@ use crate::terminal::log_line;
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::PathBuf;
+use unbraid::files::CellText;
 use unbraid_study::{Criterion, RankedRun, Ranking, rank, runs_at};
 
 /// Arguments of `unbraid best`.
@@ -34,6 +35,8 @@ pub(crate) struct BestArgs {
     /// Output format (default: table on a terminal, csv elsewhere)
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
+    #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
 }
 
 /// Ranks as asked.
@@ -41,6 +44,7 @@ pub(crate) struct BestArgs {
 /// # Errors
 /// If there is no run, or nothing to rank them by.
 pub(crate) fn run(args: &BestArgs) -> Outcome {
+    let (format, cells) = args.spreadsheet.format(args.format)?;
     let wanted = args.by.as_deref().map(|by| match by {
         "rank" => Criterion::MeanRank,
         "udr" => Criterion::Udr,
@@ -52,10 +56,9 @@ pub(crate) fn run(args: &BestArgs) -> Outcome {
         log_line(&format!("left out: {note}"));
     }
     ranking.runs.truncate(args.count as usize);
-    let piped = if std::io::stdout().is_terminal() { TableFormat::Table } else { TableFormat::Csv };
-    print(&match args.format.unwrap_or(piped) {
+    print(&match format {
         TableFormat::Table => as_text(&ranking),
-        TableFormat::Csv => as_csv(&ranking)?,
+        TableFormat::Csv => as_csv(&ranking, cells)?,
         TableFormat::Json => pretty_json(&json!({
             "criterion": ranking.criterion.name(),
             "reason": ranking.reason,
@@ -87,14 +90,15 @@ fn as_text(ranking: &Ranking) -> String {
 }
 
 /// One row for each run: place, run, the value, and the numbers that it is made of.
-fn as_csv(ranking: &Ranking) -> Outcome<String> {
+fn as_csv(ranking: &Ranking, cells: CellText) -> Outcome<String> {
     let keys: Vec<&String> =
         ranking.runs.first().map_or_else(Vec::new, |run| run.numbers.iter().map(|(key, _)| key).collect());
     let mut table = csv::Writer::from_writer(Vec::new());
     let header = ["place", "run", ranking.criterion.name()].into_iter();
-    table.write_record(header.chain(keys.iter().map(|key| key.as_str())))?;
+    table.write_record(header.chain(keys.iter().map(|key| key.as_str())).map(|name| cells.of(name)))?;
     for (place, run) in ranking.runs.iter().enumerate() {
-        let mut record = vec![(place + 1).to_string(), run.run.display().to_string(), run.value.to_string()];
+        let name = cells.of(&run.run.display().to_string());
+        let mut record = vec![(place + 1).to_string(), name, run.value.to_string()];
         record.extend(run.numbers.iter().map(|(_, value)| value.to_string()));
         table.write_record(&record)?;
     }

@@ -1,11 +1,11 @@
 //! `unbraid compare`: several runs side by side.
 
 use super::configuration::ComputeArgs;
+use super::model::SpreadsheetArgs;
 use crate::error::Outcome;
 use crate::format::{TableFormat, pretty_json, print};
 use crate::terminal::Terminal;
 use clap::Args;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use unbraid::Run;
 use unbraid::files::Existing;
@@ -31,6 +31,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
     #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
+    #[command(flatten)]
     compute: ComputeArgs,
     /// Show no progress
     #[arg(long)]
@@ -42,6 +44,7 @@ pub(crate) struct CompareArgs {
 /// # Errors
 /// If a directory holds no run, one of its files is damaged, or the page cannot be written.
 pub(crate) fn run(args: &CompareArgs) -> Outcome {
+    let (format, cells) = args.spreadsheet.format(args.format)?;
     let compute = args.compute.prepare()?;
     let existing = Existing::from_flag(args.overwrite);
     if let Some(out) = &args.out {
@@ -57,10 +60,9 @@ pub(crate) fn run(args: &CompareArgs) -> Outcome {
         })?;
         terminal.log(&format!("wrote {}", out.display()));
     }
-    let piped = if std::io::stdout().is_terminal() { TableFormat::Table } else { TableFormat::Csv };
-    print(&match args.format.unwrap_or(piped) {
+    print(&match format {
         TableFormat::Table => comparison.as_text(),
-        TableFormat::Csv => comparison.as_csv(),
+        TableFormat::Csv => comparison.as_csv(cells),
         TableFormat::Json => pretty_json(&comparison.as_json())?,
     })
 }

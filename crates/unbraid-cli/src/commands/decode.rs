@@ -1,6 +1,6 @@
 //! `unbraid decode`: codes to images.
 
-use super::model::{ModelArgs, OverwriteArgs, wrote};
+use super::model::{ModelArgs, OverwriteArgs, SpreadsheetArgs, wrote};
 use crate::error::Outcome;
 use clap::Args;
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ pub(crate) struct DecodeArgs {
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
     #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
+    #[command(flatten)]
     overwrite: OverwriteArgs,
 }
 
@@ -36,7 +38,8 @@ pub(crate) struct DecodeArgs {
 /// # Errors
 /// If the run, the codes or the output are wrong.
 pub(crate) fn run(args: &DecodeArgs) -> Outcome {
-    let target = ImageOutput::new(&args.output, args.overwrite.existing())?;
+    let cells = args.spreadsheet.cells(Some(&args.output))?;
+    let target = ImageOutput::new(&args.output, args.overwrite.existing())?.with_cells(cells);
     args.model.run(|run| {
         let latents = codes_input::read(run, &args.codes)?;
         let title = format!("{}: {} decoded", args.model.name(), thousands(latents.nrows()));

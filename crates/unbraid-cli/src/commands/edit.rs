@@ -1,6 +1,6 @@
 //! `unbraid edit`: an image or a row of a table with some latent units changed.
 
-use super::model::{ModelArgs, OverwriteArgs, wrote};
+use super::model::{ModelArgs, OverwriteArgs, SpreadsheetArgs, wrote};
 use crate::error::{Outcome, usage};
 use crate::format::print;
 use clap::Args;
@@ -57,6 +57,8 @@ pub(crate) struct EditArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
+    #[command(flatten)]
     overwrite: OverwriteArgs,
 }
 
@@ -65,6 +67,7 @@ pub(crate) struct EditArgs {
 /// # Errors
 /// If the run, the image, a unit or the output are wrong.
 pub(crate) fn run(args: &EditArgs) -> Outcome {
+    args.spreadsheet.cells(args.output.as_deref())?;
     let is_csv = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     let picture = match &args.output {
         Some(path) if is_csv(path) => {
@@ -136,12 +139,13 @@ fn edit_row(args: &EditArgs, run: &Run, features: &Features, assignments: &[Assi
     let plain = run.decode_rows(&codes)?;
     assign(run, &mut codes, assignments)?;
     let edited = run.decode_rows(&codes)?;
+    let cells = args.spreadsheet.cells(args.output.as_deref())?;
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["column", "original", "reconstruction", "edited", "change"])?;
     for (column, name) in features.names().enumerate() {
         let (plain, edited) = (plain[[0, column]], edited[[0, column]]);
         let numbers = [original[column], plain, edited, edited - plain].map(|value| value.to_string());
-        table.write_record(std::iter::once(name).chain(numbers.iter().map(String::as_str)))?;
+        table.write_record(std::iter::once(cells.of(name)).chain(numbers))?;
     }
     let table = table.into_inner().map_err(|error| anyhow::anyhow!("{error}"))?;
     match &args.output {

@@ -1,12 +1,12 @@
 //! `unbraid encode`: images to a table of codes.
 
-use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
+use super::model::{InputArgs, ModelArgs, OverwriteArgs, SpreadsheetArgs, wrote};
 use crate::error::{Outcome, usage};
 use crate::format::table_output;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use unbraid::files::{ContentError, probe_output, write_computed};
-use unbraid::inference::codes_table::{self, Names};
+use unbraid::inference::codes_table;
 use unbraid_report::{write_codes_parquet, write_projector};
 
 /// Arguments of `unbraid encode`.
@@ -35,9 +35,8 @@ pub(crate) struct EncodeArgs {
     /// Write the files of TensorBoard's embedding projector into this directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "output")]
     projector: Option<PathBuf>,
-    /// CSV for spreadsheets: file names that they would take for a formula begin with an apostrophe
-    #[arg(long)]
-    spreadsheet: bool,
+    #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
     #[command(flatten)]
     overwrite: OverwriteArgs,
 }
@@ -56,19 +55,15 @@ enum Table {
 /// If the run, the images or the output are wrong.
 pub(crate) fn run(args: &EncodeArgs) -> Outcome {
     let existing = args.overwrite.existing();
+    let names = args.spreadsheet.cells(args.output.as_deref())?;
     let output = match &args.output {
         None => None,
         Some(path) => {
             let table = kind(path)?;
-            if args.spreadsheet && !matches!(table, Table::Csv) {
-                let path = path.display();
-                return Err(usage(format!("--spreadsheet: found {path}, expected a name that ends in .csv")));
-            }
             probe_output(path, existing)?;
             Some((path, table))
         }
     };
-    let names = if args.spreadsheet { Names::ForSpreadsheets } else { Names::Plain };
     args.model.run(|run| {
         let progress = args.model.progress();
         let data = args.input.open(run, &progress)?;

@@ -1,16 +1,18 @@
 //! Options shared by all commands that use a trained model: which run, which images, and where the result goes.
 
 use super::configuration::ComputeArgs;
-use crate::error::Outcome;
+use crate::error::{Outcome, usage};
+use crate::format::TableFormat;
 use crate::terminal::{Terminal, log_line};
 use anyhow::Context;
 use clap::Args;
 use ndarray::Array4;
 use rand::seq::SliceRandom;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, DataSpec};
-use unbraid::files::Existing;
+use unbraid::files::{CellText, Existing};
 use unbraid::inference::Corruption;
 use unbraid::inference::input;
 use unbraid::run::{Run, State, Status};
@@ -140,6 +142,44 @@ pub(crate) struct OverwriteArgs {
 impl OverwriteArgs {
     pub(super) fn existing(&self) -> Existing {
         Existing::from_flag(self.overwrite)
+    }
+}
+
+/// For whom CSV is written.
+#[derive(Args, Debug)]
+pub(crate) struct SpreadsheetArgs {
+    /// CSV for spreadsheets: text that they would take for a formula begins with an apostrophe
+    #[arg(long)]
+    spreadsheet: bool,
+}
+
+impl SpreadsheetArgs {
+    /// What text becomes in a file, which must be CSV if that is for spreadsheets, or on standard output.
+    pub(super) fn cells(&self, path: Option<&Path>) -> Outcome<CellText> {
+        let is_csv = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        match path {
+            _ if !self.spreadsheet => Ok(CellText::Plain),
+            Some(path) if !is_csv(path) => {
+                let path = path.display();
+                Err(usage(format!("--spreadsheet: found {path}, expected a name that ends in .csv")))
+            }
+            Some(_) | None => Ok(CellText::ForSpreadsheets),
+        }
+    }
+
+    /// The format of standard output, which must be CSV if that is for spreadsheets, and what text becomes there. Unless it is
+    /// said, it is a table on a terminal, and CSV elsewhere.
+    pub(super) fn format(&self, wanted: Option<TableFormat>) -> Outcome<(TableFormat, CellText)> {
+        match wanted {
+            Some(format @ (TableFormat::Table | TableFormat::Json)) if self.spreadsheet => {
+                let name = if format == TableFormat::Table { "table" } else { "json" };
+                Err(usage(format!("--spreadsheet: found --format {name}, expected --format csv")))
+            }
+            None if std::io::stdout().is_terminal() && !self.spreadsheet => {
+                Ok((TableFormat::Table, CellText::Plain))
+            }
+            Some(_) | None => Ok((wanted.unwrap_or(TableFormat::Csv), self.cells(None)?)),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `unbraid sample`: new images from the prior.
 
-use super::model::{ModelArgs, OverwriteArgs, wrote};
+use super::model::{ModelArgs, OverwriteArgs, SpreadsheetArgs, wrote};
 use crate::error::Outcome;
 use clap::Args;
 use std::path::PathBuf;
@@ -31,6 +31,8 @@ pub(crate) struct SampleArgs {
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
     #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
+    #[command(flatten)]
     overwrite: OverwriteArgs,
 }
 
@@ -48,7 +50,8 @@ fn class(text: &str) -> Result<(String, usize), String> {
 /// # Errors
 /// If the run, a class or the output are wrong.
 pub(crate) fn run(args: &SampleArgs) -> Outcome {
-    let target = ImageOutput::new(&args.output, args.overwrite.existing())?;
+    let cells = args.spreadsheet.cells(Some(&args.output))?;
+    let target = ImageOutput::new(&args.output, args.overwrite.existing())?.with_cells(cells);
     args.model.run(|run| {
         let count = args.count as usize;
         let classes =

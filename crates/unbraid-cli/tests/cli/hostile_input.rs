@@ -222,7 +222,7 @@ fn networks_that_no_machine_holds_are_refused_with_their_size_and_the_limit() {
 }
 
 /// Writes the weights of a run again with other metadata.
-fn with_note(path: &Path, from: &str, to: &str) {
+pub(crate) fn with_note(path: &Path, from: &str, to: &str) {
     let (state, note) = read_state(path).unwrap();
     let note = note.unwrap();
     assert!(note.contains(from), "{note}");

@@ -1,6 +1,7 @@
-//! File names that are no Unicode, bytes that old systems wrote, such as Latin-1; and names that are formulas.
+//! File names that are no Unicode, bytes that old systems wrote, such as Latin-1; names that are commands of a terminal; and
+//! names that are formulas.
 
-use crate::support::{Bench, check};
+use crate::support::{Bench, check, train_on_rows};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -52,6 +53,39 @@ fn images_may_have_any_name() {
     assert_eq!(names, ["0000.png", "0001\\xFF.png", "\\xE9t\\xE9/2.png"], "{table}");
 }
 
+/// Names of runs, of folders and of columns that would colour or clear the screen: they are written out wherever they are shown.
+#[test]
+fn names_are_no_commands_for_a_terminal() {
+    let bench = Bench::new();
+    let (run, other) = ("\u{1b}[31mrun", "\u{1b}[2Jother");
+    for (run, seed) in [(run, "seed=1"), (other, "seed=2")] {
+        bench.train(run, &["--set", seed]).assert().success();
+        bench.succeed(&["evaluate", run, "--metrics", "mig", "--no-chance"], &[]);
+    }
+    bench.succeed(&["sample", run, "-n", "3", "-o", "\u{1b}[31mphotos"], &[]);
+    let rows: String =
+        (0..20).map(|row| format!("{row},{}\n", ["\u{1b}[31mred", "green"][row % 2])).collect();
+    fs::write(bench.path("\u{1b}[31mrows.csv"), format!("\u{1b}[31mx,kind\n{rows}")).unwrap();
+    for arguments in [
+        &["compare", run, other, "--format", "table"][..],
+        &["compare", run, other, "--format", "csv"],
+        &["best", run, other, "--format", "table"],
+        &["report", run],
+        &["name", run, "0=\u{1b}[31msize"],
+        &["sample", run, "-n", "2", "-o", "\u{1b}[31ma.png"],
+        &["encode", run, "--data", "folder(path=\u{1b}[31mphotos, channels=1)", "-o", "\u{1b}[31mcodes.csv"],
+        &["data", "info", "table(path=\u{1b}[31mrows.csv, columns=\u{1b}[31mx, factors=kind)"],
+        &["report", "\u{1b}[31mgone"],
+        &["data", "info", "\u{1b}[31mgone"],
+        &["study", "status", "\u{1b}[31mgone"],
+    ] {
+        let output = bench.unbraid(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("\\u{1b}[31m") && !text.contains('\u{1b}'), "{arguments:?}: {text:?}");
+    }
+}
+
 /// A folder of images from a stranger becomes a table, which is opened in a spreadsheet.
 #[test]
 fn file_names_are_no_formulas_for_a_spreadsheet() {
@@ -71,4 +105,55 @@ fn file_names_are_no_formulas_for_a_spreadsheet() {
         &[&encode[..], &["--spreadsheet", "-o", "a.npz"]].concat(),
         "error: --spreadsheet: found a.npz, expected a name that ends in .csv",
     );
+}
+
+/// So do the names of columns and of runs, in every other table.
+#[test]
+fn names_of_columns_and_runs_are_no_formulas_for_a_spreadsheet() {
+    let bench = Bench::new();
+    train_on_rows(&bench, "rows");
+    bench.succeed(&["encode", "rows", "--quiet", "-o", "codes.csv"], &[]);
+    let header = |arguments: &[&str]| {
+        bench.succeed(&[arguments, &["--quiet", "--overwrite", "-o", "table.csv"]].concat(), &[]);
+        fs::read_to_string(bench.path("table.csv")).unwrap().lines().next().unwrap().to_owned()
+    };
+    let first_cells = |arguments: &[&str]| -> Vec<String> {
+        let table = bench.expect_output(arguments);
+        table.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    for command in [&["sample", "rows", "-n", "2"][..], &["decode", "rows", "codes.csv"]] {
+        assert_eq!(header(command), "=1+2,@b,c");
+        assert_eq!(header(&[command, &["--spreadsheet"]].concat()), "'=1+2,'@b,c");
+    }
+    let edit = ["edit", "rows", "--quiet", "--index", "0", "--set", "0=1"];
+    assert_eq!(first_cells(&edit), ["=1+2", "@b", "c"]);
+    assert_eq!(first_cells(&[&edit[..], &["--spreadsheet"]].concat()), ["'=1+2", "'@b", "c"]);
+
+    for (run, seed) in [("=run", "seed=1"), ("other", "seed=2")] {
+        bench.train(run, &["--set", seed]).assert().success();
+        bench.succeed(&["evaluate", run, "--quiet", "--metrics", "mig", "--no-chance"], &[]);
+    }
+    let compare = ["compare", "=run", "other"];
+    let names = |more: &[&str]| -> Vec<String> {
+        let mut names = first_cells(&[&compare[..], more].concat());
+        names.dedup();
+        names
+    };
+    assert_eq!(names(&[]), ["=run", "other"]);
+    assert_eq!(names(&["--spreadsheet"]), ["'=run", "other"]);
+    let best = bench.expect_output(&["best", "=run", "other", "--by", "mig", "--spreadsheet"]);
+    assert!(best.contains(",'=run,") && best.contains(",other,"), "{best}");
+    for (arguments, found, expected) in [
+        (&["sample", "rows", "-o", "a.npz"][..], "a.npz", "a name that ends in .csv"),
+        (
+            &["edit", "rows", "--index", "0", "--set", "0=1", "-o", "a.png"],
+            "a.png",
+            "a name that ends in .csv",
+        ),
+        (&["compare", "=run", "--format", "json"], "--format json", "--format csv"),
+        (&["best", "=run", "--format", "table"], "--format table", "--format csv"),
+    ] {
+        let message = format!("error: --spreadsheet: found {found}, expected {expected}");
+        bench.refuse(&[arguments, &["--spreadsheet"]].concat(), &message);
+    }
 }

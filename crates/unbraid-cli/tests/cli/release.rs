@@ -28,5 +28,8 @@ fn binaries_are_made_from_this_workspace() {
     // Nothing else is built: a package with a binary that is not for publishing says so.
     let chores = read("xtask/Cargo.toml");
     assert_eq!(chores["package"]["publish"].as_bool(), Some(false));
-    assert_eq!(read("crates/unbraid-cli/Cargo.toml")["package"].get("publish"), None);
+    let command = read("crates/unbraid-cli/Cargo.toml");
+    assert_eq!(command["package"].get("publish"), None);
+    // `cargo xtask sbom` lists what these features bring; a test of xtask has the same list.
+    assert_eq!(words(&command["package"]["metadata"]["dist"]["features"]), ["onnx"]);
 }

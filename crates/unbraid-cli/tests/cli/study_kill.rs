@@ -3,7 +3,7 @@
 
 use crate::support::sameness::assert_same_studies;
 use crate::support::study::{Bench, children, is_alive, signal, wait_until};
-use crate::support::{check, check_last_failure};
+use crate::support::{check, check_last_failure, metrics};
 use std::fs;
 use std::time::Duration;
 use unbraid::run::{State, Status};
@@ -102,6 +102,43 @@ fn the_processes_of_a_killed_study_end_by_themselves_and_its_leases_are_taken_ov
     let message = format!("error: 1 of 1 runs failed\n{failed}hint: --retry-failed tries them again");
     bench.fail(&["--id", "0"], 1, &message);
     assert_eq!(bench.leases(), [""; 0]);
+}
+
+/// Its training is done by then, and stays so.
+#[test]
+fn a_run_whose_process_is_killed_while_it_is_scored_says_so() {
+    let scored = |resamples: usize| {
+        format!(
+            "evaluation={{ metrics = [\"mig\"], after_training = true, report = false, bootstrap = {resamples} }}"
+        )
+    };
+    // Resamples for minutes.
+    let mut bench = Bench::new(1, &["training.steps=20", &scored(unbraid::config::MOST_RESAMPLES)]);
+    let status = |bench: &Bench| Status::read(&bench.run(0).join("status.json")).unwrap();
+    let study = bench.start(&[]);
+    wait_until("it is trained", || {
+        Status::read(&bench.run(0).join("status.json")).is_some_and(|status| status.state == State::Done)
+    });
+    let workers = children(study.id());
+    let [worker] = workers[..] else { panic!("{workers:?}") };
+    signal("KILL", &worker.to_string());
+    let killed = "its process was killed (signal 9)\nhint: it may have run out of memory";
+    let failed = bench.failed_run(0, "its process was killed (signal 9)");
+    let message = format!("error: 1 of 1 runs failed\n{failed}hint: --retry-failed tries them again");
+    check_last_failure(&study.wait_with_output().unwrap(), bench.bench.directory.path(), 1, &message);
+    let recorded = status(&bench);
+    assert_eq!((recorded.state, recorded.step, recorded.error.as_deref()), (State::Failed, 20, Some(killed)));
+    assert!(!bench.run(0).join("scores.json").exists());
+    assert_eq!((&bench.status()["counts"]["failed"], bench.leases().len()), (&1.into(), 0));
+
+    // With fewer resamples, it is scored without being trained again.
+    let weights = |bench: &Bench| fs::read(bench.run(0).join("checkpoints/last.safetensors")).unwrap();
+    let (rows, trained) = (metrics(&bench.run(0)), weights(&bench));
+    bench.replan(|config| config.evaluation.bootstrap = 0);
+    bench.succeed(&["--retry-failed"], &["1/1 done"]);
+    assert_eq!((status(&bench).state, metrics(&bench.run(0))), (State::Done, rows));
+    assert!(weights(&bench) == trained);
+    assert!(bench.run(0).join("scores.json").exists());
 }
 
 #[test]

@@ -369,6 +369,21 @@ fn printed_commands_train_their_runs() {
     assert_eq!(status(1), None);
 }
 
+/// The rest of a name that has a line break would be a command of its own.
+#[test]
+fn a_printed_line_is_not_split_by_a_name() {
+    let bench = Bench::new();
+    let path = bench.path("study/manifest.jsonl");
+    let mut entries = Manifest::read(&path).unwrap().entries;
+    entries[1].name = "run 1\ntouch stolen #".to_owned();
+    Manifest { entries }.write(&path).unwrap();
+    let output = bench.submit(&["--engine", "print"]);
+    let message = "error: DIR/study/manifest.jsonl, line 2: `run 1\\ntouch stolen #` cannot be the name of a run\n\
+                   hint: `unbraid study plan` rewrites the manifest and keeps finished runs";
+    bench.check_failure(&output, 2, message);
+    assert_eq!(text(&output), "");
+}
+
 /// What a task in the queue was submitted for is what it trains, whatever has become of the study.
 #[test]
 fn a_task_finds_its_runs_by_name() {

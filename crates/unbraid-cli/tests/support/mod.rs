@@ -96,6 +96,15 @@ impl Bench {
     }
 }
 
+/// A run of a few steps on a table, whose columns have names that a spreadsheet takes for formulas.
+pub(crate) fn train_on_rows(bench: &Bench, out: &str) {
+    let rows = (0..40).map(|row| format!("{row},{},{}\n", row % 5, row * row));
+    fs::write(bench.path("rows.csv"), format!("=1+2,@b,c\n{}", rows.collect::<String>())).unwrap();
+    let train = ["train", "rows.csv", "--quiet", "--steps", "4", "--batch-size", "8", "--out", out];
+    let more = ["--set", "evaluation.after_training=false", "--no-report"];
+    bench.succeed(&[&train[..], &more].concat(), &[]);
+}
+
 /// Success, and words of the notes on standard error.
 #[track_caller]
 pub(crate) fn check(output: &Output, words: &[&str]) -> String {

@@ -7,10 +7,10 @@
 
 use super::npz::open_file;
 use crate::error::{DataError, Result};
+use crate::guard;
 use hdf5_reader::{Dataset, DatasetChunk, Datatype, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
 use rayon::prelude::*;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// The largest slice that is held in memory.
@@ -315,7 +315,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Calls `hdf5-reader` and turns a panic into an error.
 fn guarded<T>(call: impl FnOnce() -> hdf5_reader::error::Result<T>) -> Result<T, Cause> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
         // Its message repeats its own cause.
         Ok(Err(hdf5_reader::error::Error::Io(cause))) => Err(cause.into()),

@@ -5,7 +5,7 @@
 //! at 0; `factor_kinds` are `categorical`, `ordered` or `angle`. Without them, a factor of more than two values is ordered;
 //! options can say otherwise.
 
-use crate::cache::{self, Keep, LARGEST_IN_MEMORY};
+use crate::cache::{self, Keep};
 use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
 use crate::error::{DataError, Result};
@@ -107,7 +107,7 @@ fn read_bytes(
     request: &Request<'_>,
 ) -> Result<Pixels> {
     let values = layout.shape.values();
-    let large = (len as u64).saturating_mul(values as u64) > LARGEST_IN_MEMORY;
+    let large = (len as u64).saturating_mul(values as u64) > cache::largest_in_memory();
     if large
         && layout.order == Order::Nhwc
         && let Some(offset) = images.stored_offset()?

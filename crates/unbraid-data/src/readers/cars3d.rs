@@ -243,6 +243,9 @@ fn ordered(path: &Path, mut found: BTreeSet<String>, list: Option<Vec<String>>) 
 fn decode(cars: &Cars, progress: &dyn Progress, sink: &mut Sink<'_>) -> Result<()> {
     let filter = Lanczos::new(SIZE_BEFORE, SIZE, 3);
     let values = filter.values_after();
+    // By car, and then once more in the order of images.
+    let needed = 2_u64.saturating_mul((VIEWS * values) as u64).saturating_mul(cars.names.len() as u64);
+    DataError::check_memory(&cars.place, format!("{} cars", cars.names.len()), needed)?;
     let mut shrunk: Vec<Vec<u8>> = vec![Vec::new(); cars.names.len()];
     progress.start("Decoding Cars3D", cars.names.len() as u64);
     cars.each(|object, path, reader| {

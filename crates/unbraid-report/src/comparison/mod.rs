@@ -11,6 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 use unbraid::Run;
 use unbraid::evaluate::{About, Scores};
+use unbraid::files::CellText;
 use unbraid::metrics::{Direction, Level, registry};
 
 /// Some runs, with what their directories say.
@@ -239,11 +240,13 @@ impl<'a> Comparison<'a> {
 
     /// CSV with one row for each run and value: `run,kind,key,value`. The chance level of a score has the kind
     /// `chance`.
-    pub fn as_csv(&self) -> String {
+    pub fn as_csv(&self, cells: CellText) -> String {
         let mut text = String::from("run,kind,key,value\n");
         for (place, entry) in self.entries.iter().enumerate() {
             let mut row = |kind: &str, key: &str, value: &str| {
-                let _ = writeln!(text, "{},{kind},{},{}", quoted(&entry.name), quoted(key), quoted(value));
+                let [name, key, value] =
+                    [entry.name.as_str(), key, value].map(|text| quoted(&cells.of(text)));
+                let _ = writeln!(text, "{name},{kind},{key},{value}");
             };
             for (key, values) in self.settings() {
                 row("setting", &key, &values[place]);
@@ -369,10 +372,10 @@ mod tests {
         assert_eq!((scores[0].key.as_str(), &scores[0].values), ("mig", &vec![mig, None]));
         let json = comparison.as_json();
         assert_eq!(json["runs"][0]["scores"]["mig"].as_f64(), mig);
-        assert!(comparison.as_csv().contains(&format!("one,score,mig,{}\n", mig.unwrap())));
+        assert!(comparison.as_csv(CellText::Plain).contains(&format!("one,score,mig,{}\n", mig.unwrap())));
         let level = runs[0].scores().unwrap().unwrap().report.chance("mig").unwrap();
         assert_eq!(json["runs"][0]["chance"]["mig"].as_f64(), Some(level.mean));
-        assert!(comparison.as_csv().contains(&format!("one,chance,mig,{}\n", level.mean)));
+        assert!(comparison.as_csv(CellText::Plain).contains(&format!("one,chance,mig,{}\n", level.mean)));
         assert!(comparison.as_text().contains(&format!("{:.4}", mig.unwrap())));
 
         let page = directory.path().join("compare.html");

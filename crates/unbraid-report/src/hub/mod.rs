@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use unbraid::Run;
-use unbraid::data::files::{LONGEST_TABLE, read_limited};
+use unbraid::data::files::{longest_table, read_limited};
 use unbraid::data::progress::Progress;
 use unbraid::export::{onnx, weights};
 use unbraid::files::{self, Existing};
@@ -53,7 +53,7 @@ pub fn write_hub_directory(
             return Ok(false);
         }
         let to = directory.join(name);
-        let bytes = read_limited(&from, LONGEST_TABLE).map_err(unbraid::Error::io(&from, "copy it"))?;
+        let bytes = read_limited(&from, longest_table(1)).map_err(unbraid::Error::io(&from, "copy it"))?;
         files::write(&to, existing, |file| file.write_all(&bytes))?;
         written.push(to);
         Ok(true)

@@ -11,7 +11,7 @@ use unbraid::Run;
 use unbraid::data::formats::npy::ElementType;
 use unbraid::data::formats::npz_writer::NpzWriter;
 use unbraid::data::progress::Progress;
-use unbraid::files::{ContentError, Existing, probe_output, write_computed};
+use unbraid::files::{CellText, ContentError, Existing, probe_output, write_computed};
 
 /// Images that are decoded and written together.
 const BATCH: usize = 512;
@@ -41,6 +41,7 @@ pub struct ImageOutput {
     kind: Kind,
     path: PathBuf,
     existing: Existing,
+    cells: CellText,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,13 @@ impl ImageOutput {
             Kind::Directory => check_directory(path, existing)?,
             Kind::Sheet | Kind::Archive | Kind::Table => probe_output(path, existing)?,
         }
-        Ok(Self { kind, path: path.to_owned(), existing })
+        Ok(Self { kind, path: path.to_owned(), existing, cells: CellText::Plain })
+    }
+
+    /// What text, the names of columns, becomes in a table.
+    #[must_use]
+    pub fn with_cells(self, cells: CellText) -> Self {
+        Self { cells, ..self }
     }
 
     /// Decodes rows of latent values and writes the images; a sheet has a title. An archive has `images`
@@ -163,7 +170,9 @@ impl ImageOutput {
 
     /// One row for each row of latent values, under the names of the columns.
     fn write_table(&self, run: &Run, latents: &ArrayRef<f32, Ix2>, progress: &dyn Progress) -> Result {
-        let names: Vec<&str> = run.features().map_or_else(Vec::new, |features| features.names().collect());
+        let names: Vec<String> = run
+            .features()
+            .map_or_else(Vec::new, |features| features.names().map(|name| self.cells.of(name)).collect());
         write_computed(&self.path, self.existing, |file| {
             progress.start("decoding", latents.nrows() as u64);
             let mut table = csv::Writer::from_writer(file);

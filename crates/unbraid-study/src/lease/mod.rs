@@ -134,7 +134,7 @@ impl Leases {
         let modified = fs::metadata(path).and_then(|data| data.modified()).ok()?;
         let bytes = content(path).ok()?;
         let owner: Option<Owner> = serde_json::from_slice(&bytes).ok();
-        let heartbeat_age = now.duration_since(modified).unwrap_or_default();
+        let heartbeat_age = distance(now, modified);
         let is_stale = heartbeat_age > self.timeout || owner.as_ref().is_some_and(Owner::has_ended);
         Some(LeaseStatus { owner, heartbeat_age, is_stale, bytes, modified })
     }
@@ -185,7 +185,13 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn age(path: &Path, now: SystemTime) -> Option<Duration> {
-    now.duration_since(fs::metadata(path).ok()?.modified().ok()?).ok()
+    Some(distance(now, fs::metadata(path).ok()?.modified().ok()?))
+}
+
+/// How far a time is from now. Nobody else's clock dates the files here, so that one that is far ahead says as little of its
+/// owner as one that is long past: the clock was set back since, or the file came from elsewhere.
+fn distance(now: SystemTime, time: SystemTime) -> Duration {
+    now.duration_since(time).unwrap_or_else(|ahead| ahead.duration())
 }
 
 fn cannot_write(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {

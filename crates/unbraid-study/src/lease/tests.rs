@@ -73,6 +73,19 @@ fn fresh_leases_of_others_are_respected_and_stale_ones_are_not() {
     assert_eq!(bench.names(), ["fresh", "half"]);
 }
 
+#[test]
+fn a_lease_that_is_dated_far_ahead_is_stale() {
+    let bench = Bench::new(TIMEOUT);
+    for (name, seconds) in [("soon", 60), ("next-month", 30 * 86_400)] {
+        bench.foreign(name, 0);
+        let file = File::options().write(true).open(bench.path(name)).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(seconds)).unwrap();
+    }
+    assert!(bench.acquire("soon").is_none() && bench.acquire("next-month").is_some());
+    bench.leases.remove_stale();
+    assert_eq!(bench.names(), ["soon"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_lease_of_a_process_that_has_ended_is_stale_at_once() {

@@ -12,7 +12,7 @@ use parquet::schema::types::Type;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use unbraid::files::{self, Existing, not_a_formula};
+use unbraid::files::{self, CellText, Existing};
 
 /// A file format of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Table {
     /// If it cannot be written, or exists and is to be kept.
     pub fn write(&self, path: &Path, format: TableFormat, existing: Existing) -> Result {
         Ok(files::write(path, existing, |file| match format {
-            TableFormat::Csv => self.write_csv(file),
+            TableFormat::Csv => self.write_csv(file, CellText::Plain),
             TableFormat::Json => write_json(self, file),
             TableFormat::Parquet => write_parquet(self, file),
         })?)
@@ -57,25 +57,12 @@ impl Table {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_csv(&self, out: impl Write) -> io::Result<()> {
-        self.write_csv_with(out, |text| text)
-    }
-
-    /// As [`Table::write_csv`], for spreadsheets, which take text that begins with `=`, `+`, `-` or `@` for a formula: such
-    /// text gets an apostrophe in front, which they do not show. Numbers are left as they are.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_spreadsheet_csv(&self, out: impl Write) -> io::Result<()> {
-        self.write_csv_with(out, not_a_formula)
-    }
-
-    fn write_csv_with(&self, out: impl Write, quote: impl Fn(String) -> String) -> io::Result<()> {
+    pub fn write_csv(&self, out: impl Write, cells: CellText) -> io::Result<()> {
         let columns = columns(self);
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(columns.iter().map(|column| quote(column.name.clone()))).map_err(io_error)?;
+        csv.write_record(columns.iter().map(|column| cells.of(&column.name))).map_err(io_error)?;
         let field = |column: &Column, row: usize| match column.values {
-            Values::Text(_) => quote(column.values.field(row)),
+            Values::Text(_) => cells.of(&column.values.field(row)),
             Values::Integers(_) | Values::Numbers(_) | Values::Flags(_) => column.values.field(row),
         };
         for row in 0..self.rows.len() {

@@ -242,6 +242,7 @@ fn places(keys: &mut Vec<String>, others: &[String]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unbraid::files::CellText;
 
     fn table(setting: &str, number: &str, value: f64) -> Table {
         let row = Row {
@@ -257,13 +258,13 @@ mod tests {
         let mut table = table("objective.beta", "mig", -1.5);
         table.rows[0].name = "=HYPERLINK(1)".to_owned();
         table.rows[0].method = "@vae".to_owned();
-        let text = |written: fn(&Table, &mut Vec<u8>) -> std::io::Result<()>| {
+        let text = |cells| {
             let mut bytes = Vec::new();
-            written(&table, &mut bytes).unwrap();
+            table.write_csv(&mut bytes, cells).unwrap();
             String::from_utf8(bytes).unwrap()
         };
-        let plain = text(|table, out| table.write_csv(out));
-        let quoted = text(|table, out| table.write_spreadsheet_csv(out));
+        let plain = text(CellText::Plain);
+        let quoted = text(CellText::ForSpreadsheets);
         assert!(plain.contains(",=HYPERLINK(1),") && plain.contains(",@vae,"), "{plain}");
         assert_eq!(quoted, plain.replace(",=HYPERLINK(1),", ",'=HYPERLINK(1),").replace(",@vae,", ",'@vae,"),);
         assert!(quoted.contains(",-1.5"), "{quoted}");

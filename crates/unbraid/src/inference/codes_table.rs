@@ -12,7 +12,7 @@
 use super::input::noise;
 use super::scratch::GrowingArray;
 use crate::error::{Error, Result};
-use crate::files::{ContentError, Existing, not_a_formula, write_computed};
+use crate::files::{CellText, ContentError, Existing, write_computed};
 use crate::model::{Posteriors, Unit};
 use crate::run::Run;
 use ndarray::Axis;
@@ -53,15 +53,6 @@ fn factors(data: &dyn DataSet) -> &[Factor] {
     data.factors().map_or(&[], FactorSpace::factors)
 }
 
-/// What the names of images are in a CSV file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
-    /// As they are.
-    Plain,
-    /// Never a formula for a spreadsheet ([`not_a_formula`]).
-    ForSpreadsheets,
-}
-
 /// Writes the table of a data set as CSV, each chunk as soon as it is encoded, in constant memory.
 ///
 /// # Errors
@@ -70,7 +61,7 @@ pub fn write_csv(
     run: &Run,
     data: &dyn DataSet,
     out: impl Write,
-    names: Names,
+    names: CellText,
     progress: &dyn Progress,
 ) -> Result<(), ContentError<Error>> {
     let mut csv = csv::Writer::from_writer(out);
@@ -83,11 +74,7 @@ pub fn write_csv(
             record.clear();
             record.push(image.to_string());
             if named {
-                let name = data.image_name(image).unwrap_or_default().to_owned();
-                record.push(match names {
-                    Names::Plain => name,
-                    Names::ForSpreadsheets => not_a_formula(name),
-                });
+                record.push(names.of(data.image_name(image).unwrap_or_default()));
             }
             // `{:?}` is the shortest text that parses to the same number, with an exponent if that is shorter.
             record.extend(posteriors.mean.row(row).iter().map(|mean| format!("{mean:?}")));

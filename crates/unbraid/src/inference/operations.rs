@@ -7,6 +7,7 @@ use crate::model::{Unit, steps};
 use crate::run::Run;
 use ndarray::{Array2, Array4, ArrayRef, Ix1, Ix4};
 use std::path::Path;
+use unbraid_data::memory::{self, TooLarge};
 use unbraid_data::{Picture, Treatment};
 
 impl Run {
@@ -111,13 +112,20 @@ impl Run {
     /// Latent values drawn from the prior, with some categorical units fixed: pairs of unit and class.
     ///
     /// # Errors
-    /// If a unit or class does not exist.
+    /// If a unit or class does not exist, or the values do not fit into memory.
     pub fn draw_latents_in(
         &self,
         count: usize,
         seed: u64,
         classes: &[(usize, usize)],
     ) -> Result<Array2<f32>> {
+        // The sample of the prior, and the array that it is copied into.
+        let needed = (count as u64).saturating_mul(8 * self.layout().width() as u64);
+        memory::check(needed).map_err(|TooLarge { needed, limit }| Error::TooLarge {
+            subject: format!("{count} samples from the prior"),
+            needed,
+            limit,
+        })?;
         let mut latents = self.draw_latents(count, seed);
         let held: Vec<Assignment> =
             classes.iter().map(|&(unit, class)| Assignment::Class { unit, class }).collect();

@@ -1,6 +1,7 @@
 //! `unbraid study table`: one row for each run.
 
-use crate::error::{Outcome, usage};
+use crate::commands::model::SpreadsheetArgs;
+use crate::error::Outcome;
 use crate::format::table_output;
 use crate::terminal::log_line;
 use anyhow::Context;
@@ -28,9 +29,8 @@ pub(crate) struct TableArgs {
     /// Overwrite an existing file
     #[arg(long, requires = "output")]
     overwrite: bool,
-    /// CSV for spreadsheets: text that they would take for a formula begins with an apostrophe
-    #[arg(long)]
-    spreadsheet: bool,
+    #[command(flatten)]
+    spreadsheet: SpreadsheetArgs,
 }
 
 /// Writes the table of a study's own runs.
@@ -39,14 +39,11 @@ pub(crate) struct TableArgs {
 /// If the study has no manifest, or the file cannot be written.
 pub(crate) fn run(args: &TableArgs) -> Outcome {
     let existing = Existing::from_flag(args.overwrite);
+    let cells = args.spreadsheet.cells(args.output.as_deref())?;
     let output = match &args.output {
         None => None,
         Some(path) => {
             let format = TableFormat::of(path)?;
-            if args.spreadsheet && format != TableFormat::Csv {
-                let path = path.display();
-                return Err(usage(format!("--spreadsheet: found {path}, expected a name that ends in .csv")));
-            }
             probe_output(path, existing)?;
             Some((path, format))
         }
@@ -55,16 +52,11 @@ pub(crate) fn run(args: &TableArgs) -> Outcome {
     let results = Results::of_runs(&study, &super::planned_runs(&study)?);
     warn(&results.warnings);
     let Some((path, format)) = output else {
-        let out = table_output();
-        let written = match args.spreadsheet {
-            true => results.table.write_spreadsheet_csv(out),
-            false => results.table.write_csv(out),
-        };
-        return written.context("cannot write to standard output");
+        return results.table.write_csv(table_output(), cells).context("cannot write to standard output");
     };
-    match args.spreadsheet {
-        true => files::write(path, existing, |file| results.table.write_spreadsheet_csv(file))?,
-        false => results.table.write(path, format, existing)?,
+    match format {
+        TableFormat::Csv => files::write(path, existing, |file| results.table.write_csv(file, cells))?,
+        TableFormat::Json | TableFormat::Parquet => results.table.write(path, format, existing)?,
     }
     log_line(&format!("{} rows written to {}", results.table.rows.len(), path.display()));
     Ok(())

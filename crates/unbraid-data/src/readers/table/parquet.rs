@@ -4,6 +4,7 @@ use super::cells::{Cell, Cells};
 use super::{Choice, Content};
 use crate::error::{DataError, Result};
 use crate::files::open_regular;
+use crate::guard::guarded;
 use crate::memory;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -12,12 +13,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// Reads the columns that are wanted. A panic in the parser becomes an error.
 pub(super) fn read(path: &Path, choice: &Choice) -> Result<Content> {
-    catch_unwind(AssertUnwindSafe(|| read_columns(path, choice))).unwrap_or_else(|_| {
+    guarded(|| read_columns(path, choice)).unwrap_or_else(|_| {
         Err(DataError::content(
             path,
             "file",

@@ -3,7 +3,6 @@
 
 mod analysis;
 mod graph;
-mod guard;
 mod input;
 mod metadata;
 mod outputs;
@@ -14,7 +13,6 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::model::{Posteriors, rows_of, share_out};
 use crate::prior::Prior;
-use guard::guarded;
 use input::Input;
 use metadata::Metadata;
 use ndarray::Array2;
@@ -29,6 +27,7 @@ use tract_onnx::prelude::{
 };
 use unbraid_data::DataSet;
 use unbraid_data::files::read_limited;
+use unbraid_data::guard;
 use unbraid_data::memory::{self, TooLarge};
 use unbraid_data::progress::Progress;
 use unbraid_data::random::Stream;
@@ -276,6 +275,11 @@ fn parsed(bytes: &[u8]) -> Result<ModelProto, Refusal> {
     let onnx = tract_onnx::onnx();
     guarded(|| onnx.proto_model_for_read(&mut &*bytes))
         .map_err(|_| Refusal::new("a damaged ONNX file", "a whole one"))
+}
+
+/// What the runtime gives, or what it says is wrong, also by a panic.
+fn guarded<T>(work: impl FnOnce() -> TractResult<T>) -> Result<T, String> {
+    guard::guarded(work)?.map_err(|error| format!("{error:#}"))
 }
 
 fn not_onnx(found: &str) -> Refusal {

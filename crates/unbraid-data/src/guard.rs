@@ -1,32 +1,31 @@
-//! Calls of the ONNX runtime on files from strangers, which must not end this process.
+//! Calls of others' parsers on files from strangers, which must not end this process.
 //!
-//! tract checks what it reads, and its errors are ours to report. Some of its operators still index and unwrap what a graph
-//! that breaks the format's rules can make empty, and there are hundreds of them: more than `graph` can check in advance.
-//! A panic of theirs is therefore caught as the last resort, and becomes the same kind of message.
+//! hdf5-reader, parquet and tract check what they read, and their errors are ours to report. They still index and unwrap what
+//! a file that breaks the rules of its format can make empty, in more places than could be checked in advance. A panic of
+//! theirs is therefore caught as the last resort, and becomes the same kind of message.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
-use tract_onnx::prelude::TractResult;
 
 thread_local! {
     /// Whether this thread is in a call whose panic is reported as an error.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the runtime gives, or what it says is wrong.
-pub(super) fn guarded<T>(work: impl FnOnce() -> TractResult<T>) -> Result<T, String> {
+/// What `work` gives, or the words of its panic, which standard error does not get. (It still gets those of a panic in another
+/// thread that `work` waits for.)
+///
+/// # Errors
+/// If it panics.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     silence();
-    IS_GUARDED.set(true);
+    let before = IS_GUARDED.replace(true);
     // What is left half-done is dropped: nothing of it is used after a panic.
     let done = catch_unwind(AssertUnwindSafe(work));
-    IS_GUARDED.set(false);
-    match done {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(format!("{error:#}")),
-        Err(payload) => Err(words_of(payload.as_ref())),
-    }
+    IS_GUARDED.set(before);
+    done.map_err(|payload| words_of(payload.as_ref()))
 }
 
 /// Keeps the default report of a panic from standard error, in guarded calls only.
@@ -55,9 +54,15 @@ mod tests {
     fn panics_become_words() {
         let empty: Vec<usize> = Vec::new();
         let place = empty.len() + 2;
-        let found = guarded(|| Ok(empty[place]));
+        let found = guarded(|| empty[place]);
         assert_eq!(found.unwrap_err(), "index out of bounds: the len is 0 but the index is 2");
-        assert_eq!(guarded(|| Ok(1)), Ok(1));
+        assert_eq!(guarded(|| 1), Ok(1));
+    }
+
+    #[test]
+    fn a_guard_within_another_leaves_it_in_place() {
+        let inner_and_after = guarded(|| (guarded(|| IS_GUARDED.get()), IS_GUARDED.get()));
+        assert_eq!(inner_and_after, Ok((Ok(true), true)));
         assert!(!IS_GUARDED.get());
     }
 }
