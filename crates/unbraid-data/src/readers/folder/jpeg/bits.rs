@@ -171,7 +171,7 @@ mod tests {
         let mut counts = [0; 16];
         (counts[1], counts[2]) = (2, 1);
         let table = HuffmanTable::new(&counts, &[7, 8, 9]).unwrap();
-        let bytes = [0b0001_1000, 0b1110_0000];
+        let bytes = [0b0001_1000, 0b0111_0000];
         let mut bits = Bits::new(&bytes, 0);
         let symbols: Vec<_> = (0..4).map(|_| bits.symbol(&table)).collect();
         assert_eq!(symbols, [Ok(7), Ok(8), Ok(9), Ok(7)]);
