@@ -43,7 +43,14 @@ const TARGETS: [Target; 13] = [
     parser("norb", 4 << 10, &[("fuzz/seeds/norb", ".mat")]),
     parser("mat5", 4 << 10, &[("crates/unbraid-data/tests/fixtures/cars3d", ".mat")]),
     parser("hdf5", 10 << 10, &[("crates/unbraid-data/tests/fixtures/shapes3d", ".h5")]),
-    parser("picture", 4 << 10, &[("crates/unbraid-data/tests/fixtures/odd_images", "")]),
+    parser(
+        "picture",
+        4 << 10,
+        &[
+            ("crates/unbraid-data/tests/fixtures/odd_images", ""),
+            ("crates/unbraid-data/tests/fixtures/whole_jpegs", ".jpg"),
+        ],
+    ),
     library("configuration", 4 << 10, &[("crates/unbraid/src/config/presets", ".toml")]),
     library("checkpoint", 8 << 10, &[("fuzz/seeds/checkpoint", ".safetensors")]),
     library("codes", 4 << 10, &[("fuzz/seeds/codes", "")]),
