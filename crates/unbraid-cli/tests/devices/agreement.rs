@@ -26,14 +26,25 @@ pub(crate) const GRADIENT: f64 = 1e-4;
 /// The same for a loss, which is one sum after a single pass through the network.
 pub(crate) const LOSS: f64 = 2e-5;
 
-/// |a - b| / |b|, by the norm of the whole array.
-pub(crate) fn distance(found: &[f32], expected: &[f32]) -> f64 {
+/// The norm of a whole array.
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// |a - b|
+fn difference(found: &[f32], expected: &[f32]) -> f64 {
     assert_eq!(found.len(), expected.len());
-    let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
-    let difference = norm(
-        &mut found.iter().zip(expected).map(|(found, expected)| f64::from(*found) - f64::from(*expected)),
-    );
-    difference / norm(&mut expected.iter().map(|value| f64::from(*value))).max(f64::MIN_POSITIVE)
+    norm(found.iter().zip(expected).map(|(found, expected)| f64::from(*found) - f64::from(*expected)))
+}
+
+/// |a - b| / |b|
+pub(crate) fn distance(found: &[f32], expected: &[f32]) -> f64 {
+    difference(found, expected) / norm(expected.iter().copied().map(f64::from)).max(f64::MIN_POSITIVE)
+}
+
+/// The largest of some distances; NaN if one of them is, where `f64::max` would pass over it.
+pub(crate) fn largest(distances: impl Iterator<Item = f64>) -> f64 {
+    distances.fold(0.0, |largest, next| if next > largest || next.is_nan() { next } else { largest })
 }
 
 /// A tensor on a device, tracked.
@@ -105,20 +116,20 @@ pub(crate) fn first_steps_agree(what: &str, config: &Config) {
     let found = first_step(config, data.as_ref(), &device());
     // A part of the loss that cancels is as exact as the whole is.
     let scale = expected.losses[0].abs();
-    let loss = (found.losses.iter().zip(&expected.losses))
-        .map(|(found, expected)| (found - expected).abs() / expected.abs().max(1e-2 * scale))
-        .fold(0.0, f64::max);
-    let norm = |tensor: &StateTensor| {
-        tensor.values.as_floats().iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt()
-    };
-    let largest = expected.gradients.iter().map(norm).fold(0.0, f64::max);
+    let loss = largest(
+        (found.losses.iter().zip(&expected.losses))
+            .map(|(found, expected)| (found - expected).abs() / expected.abs().max(1e-2 * scale)),
+    );
+    let size = |tensor: &StateTensor| norm(tensor.values.as_floats().iter().copied().map(f64::from));
+    let longest = largest(expected.gradients.iter().map(size));
     let mut gradient: f64 = 0.0;
     assert_eq!(found.gradients.len(), expected.gradients.len());
     for (found, expected) in found.gradients.iter().zip(&expected.gradients) {
         assert_eq!(found.name, expected.name);
-        let (values, size) = (found.values.as_floats(), norm(expected));
-        // Of a gradient that is zero, such as that of a bias before batch normalisation, there is only rounding.
-        let share = distance(values, expected.values.as_floats()) * size / size.max(1e-3 * largest);
+        let apart = difference(found.values.as_floats(), expected.values.as_floats());
+        // Of a gradient that is zero, such as that of a bias before batch normalisation, there is only rounding. Where nothing is
+        // trained by gradients, all are zero.
+        let share = apart / size(expected).max(1e-3 * longest).max(f64::MIN_POSITIVE);
         assert!(share < GRADIENT, "{what}: {}: {share:e}", found.name);
         gradient = gradient.max(share);
     }

@@ -30,6 +30,7 @@ fn methods() {
         // Fitted on the CPU in one step; no gradient trains them.
         if ["pca", "ica"].contains(&method.name) {
             sets.extend([
+                "training.steps=1",
                 "model.architecture=linear",
                 "model.likelihood={ name = \"gaussian\", scale = \"learned\", output = \"linear\" }",
             ]);

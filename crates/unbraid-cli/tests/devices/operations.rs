@@ -1,6 +1,6 @@
 //! The operations that have kernels of our own on the CPU, which burn's operations replace elsewhere.
 
-use crate::agreement::{device, distance, floats, numbers, tracked};
+use crate::agreement::{device, distance, floats, largest, numbers, tracked};
 use unbraid::Device;
 use unbraid::burn::tensor::Tensor;
 use unbraid_kernels::{Conv2dOptions, LinearActivation, bernoulli_loss, conv_transpose2d, conv2d, linear};
@@ -16,10 +16,9 @@ type Results = Vec<Vec<f32>>;
 fn agree(what: &str, run: impl Fn(&Device) -> Results) {
     let (found, expected) = (run(&device()), run(&Device::cpu()));
     assert_eq!(found.len(), expected.len());
-    let apart = found.iter().zip(&expected).map(|(found, expected)| distance(found, expected));
-    let largest = apart.fold(0.0, f64::max);
-    println!("{what}: {largest:.1e}");
-    assert!(largest < LAYER, "{what}: output or gradients are {largest:e} apart");
+    let apart = largest(found.iter().zip(&expected).map(|(found, expected)| distance(found, expected)));
+    println!("{what}: {apart:.1e}");
+    assert!(apart < LAYER, "{what}: output or gradients are {apart:e} apart");
 }
 
 /// The output, and gradients of its products with numbers that are all different.

@@ -81,9 +81,9 @@ fn losses_of_fifty_steps_agree() {
             }
         }
         println!("{name}: {largest:.1e}");
-        // The loss falls, or there would be nothing to compare.
+        // The loss falls by far more than the bound, or there would be nothing to compare.
         let loss = |row: usize| expected.rows[row].get("train/loss").unwrap();
-        assert!(loss(4) < 0.7 * loss(0), "{name}: {} {}", loss(0), loss(4));
+        assert!(loss(0) - loss(4) > 100.0 * AFTER_FIFTY_STEPS * loss(0), "{name}: {} {}", loss(0), loss(4));
         // Read at the first step and then with each row; every step is reported all the same.
         assert_eq!(found.steps.len(), 50);
         let read: Vec<u64> =
