@@ -11,7 +11,8 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Distribution, Gradients, Tensor, TensorData};
 use mimalloc::MiMalloc;
 use unbraid_kernels::{
-    AdamStep, Conv2dOptions, adam_step, bernoulli_loss, conv_transpose2d, conv2d, measured_peak_gflops,
+    AdamStep, Conv2dLayer, Conv2dOptions, adam_step, bernoulli_loss, conv_transpose2d_stack, conv2d_stack,
+    measured_peak_gflops,
 };
 
 #[global_allocator]
@@ -88,20 +89,21 @@ impl Network {
         let dense = |x: Tensor<2>, layer: usize| x.matmul(linear[layer].0.clone()) + linear[layer].1.clone();
         let options = Conv2dOptions::new(2, 1);
 
-        let mut x = images.clone();
-        for (weight, bias) in &convolutions[..4] {
-            x = conv2d(x, weight.clone(), Some(bias.clone()), options.with_relu());
-        }
+        let layer = |place: usize, options| Conv2dLayer {
+            weight: convolutions[place].0.clone(),
+            bias: Some(convolutions[place].1.clone()),
+            options,
+        };
+        let down = (0..4).map(|place| layer(place, options.with_relu()));
+        let x = conv2d_stack(images.clone(), down.collect());
         let statistics = dense(relu(dense(x.reshape([BATCH, 1024]), 0)), 1);
         let mean = statistics.clone().slice([0..BATCH, 0..LATENTS]);
         let log_variance = statistics.slice([0..BATCH, LATENTS..2 * LATENTS]);
         let noise = Tensor::random([BATCH, LATENTS], Distribution::Normal(0.0, 1.0), device);
         let z = mean.clone() + noise * (log_variance.clone() * 0.5).exp();
-        let mut x = relu(dense(relu(dense(z, 2)), 3)).reshape([BATCH, 4, 4, 64]);
-        for (index, (weight, bias)) in convolutions[4..].iter().enumerate() {
-            let options = if index < 3 { options.with_relu() } else { options };
-            x = conv_transpose2d(x, weight.clone(), Some(bias.clone()), options);
-        }
+        let x = relu(dense(relu(dense(z, 2)), 3)).reshape([BATCH, 4, 4, 64]);
+        let up = (4..8).map(|place| layer(place, if place < 7 { options.with_relu() } else { options }));
+        let x = conv_transpose2d_stack(x, up.collect());
         let reconstruction = bernoulli_loss(x, images.clone()).sum() / BATCH as f32;
         let kl = (mean.clone() * mean + log_variance.clone().exp() - log_variance - 1.0).sum()
             * (0.5 / BATCH as f32);

@@ -21,7 +21,8 @@ pub use linear::LinearActivation;
 #[cfg(feature = "mimalloc")]
 pub use memory::keep_freed_memory;
 pub use ops::{
-    AdamParameters, Conv2dOptions, DenseLayer, RowFunction, bernoulli_loss, conv_transpose2d, conv2d, linear,
+    AdamParameters, Conv2dLayer, Conv2dOptions, DenseLayer, RowFunction, bernoulli_loss, conv_transpose2d,
+    conv_transpose2d_stack, conv2d, conv2d_stack, linear,
 };
 pub use peak::measured_peak_gflops;
 pub use profile::{DenseShape, DenseTimes, LayerShape, LayerTimes};

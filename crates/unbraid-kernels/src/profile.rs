@@ -71,7 +71,7 @@ impl LayerShape {
         let bias = &pattern(to.channels);
         let gradient = &pattern(layer.batch_len(to));
         let run_forward =
-            || forward(Forward { layer, direction, relu: true, input, weights, bias: Some(bias) });
+            || forward(input, Forward { layer, direction, relu: true, weights, bias: Some(bias) });
         let output = run_forward();
         let run_backward = |needs_input, needs_weights| {
             let output = Some(output.as_slice());

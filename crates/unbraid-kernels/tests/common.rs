@@ -39,6 +39,11 @@ pub(crate) fn without_forcing<T>(test: impl FnOnce() -> T) -> T {
     test()
 }
 
+/// Runs `work` on a pool of its own.
+pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
 /// A linear congruential generator, so that the data of a test never changes.
 pub(crate) struct Generator(pub(crate) u64);
 

@@ -3,11 +3,7 @@
 use burn::tensor::Device;
 use unbraid_kernels::{Conv2dOptions, bernoulli_loss};
 
-use crate::common::{Case, Generator, LayerResults, on_every_instruction_set, tensor, values};
-
-fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)
-}
+use crate::common::{Case, Generator, LayerResults, on_every_instruction_set, tensor, values, with_threads};
 
 fn bits(results: &LayerResults) -> Vec<Vec<u32>> {
     results.arrays().iter().map(|(_, array)| array.iter().map(|value| value.to_bits()).collect()).collect()

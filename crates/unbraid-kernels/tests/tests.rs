@@ -6,3 +6,4 @@ mod common;
 mod convolution;
 mod determinism;
 mod interface;
+mod stack;

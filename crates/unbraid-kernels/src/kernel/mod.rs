@@ -1,6 +1,6 @@
 //! Convolutions on slices: plans, packed weights, micro-kernels, and the division of work among threads.
 //!
-//! The entry points are [`forward`] and [`backward`]. Nothing here depends on burn.
+//! The entry points are [`forward`] and [`backward`], and the same for [pairs](pair) of layers. Nothing here depends on burn.
 
 mod axis;
 mod backward;
@@ -11,6 +11,7 @@ mod gradient;
 mod outer;
 mod pack;
 mod pad;
+mod pair;
 mod plan;
 pub(crate) mod product;
 pub(crate) mod rows;
@@ -24,8 +25,11 @@ mod winograd;
 mod write_only;
 
 pub(crate) use backward::{Backward, backward};
-pub(crate) use forward::{Forward, forward};
+pub(crate) use forward::{Forward, forward, forward_pair};
+pub(crate) use pair::{BackwardPair, backward_pair, is_pair};
 pub use winograd::ConvolutionAlgorithm;
+
+use crate::geometry::{ImageShape, Layer};
 
 /// The direction in which a layer applies its [relation](crate::geometry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,24 @@ pub(crate) enum Direction {
     Contract,
     /// A transposed convolution: coarse images in, fine images out.
     Expand,
+}
+
+impl Direction {
+    /// The input and the output images of a layer.
+    pub(crate) fn between(self, layer: &Layer) -> (ImageShape, ImageShape) {
+        match self {
+            Self::Contract => (layer.fine, layer.coarse),
+            Self::Expand => (layer.coarse, layer.fine),
+        }
+    }
+
+    /// The direction of the gradient.
+    fn opposite(self) -> Self {
+        match self {
+            Self::Contract => Self::Expand,
+            Self::Expand => Self::Contract,
+        }
+    }
 }
 
 /// Bytes of padded images that a thread works on at once: a part of the second-level cache.

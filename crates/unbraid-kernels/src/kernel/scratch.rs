@@ -1,6 +1,6 @@
-//! Scratch memory: one buffer per thread that is kept between calls, so that a training step does not allocate it again.
+//! Scratch memory: buffers of each thread that are kept between calls, so that a training step does not allocate them again.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A cache line. A buffer of lines is aligned for the loads of every instruction set.
@@ -46,16 +46,17 @@ pub(crate) const fn aligned(length: usize) -> usize {
     length.next_multiple_of(Line::FLOATS)
 }
 
-/// Calls `work` with this thread's buffer of at least `length` floats, which have arbitrary values.
+/// Calls `work` with a buffer of this thread of at least `length` floats, which have arbitrary values.
 pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
     thread_local! {
-        static BUFFER: Cell<AlignedBuffer> = const { Cell::new(AlignedBuffer(Vec::new())) };
+        /// One for each depth of nested calls, the outermost last.
+        static BUFFERS: RefCell<Vec<AlignedBuffer>> = const { RefCell::new(Vec::new()) };
     }
-    // The buffer is taken out while it is in use. If `work` calls this function again, that call starts with an empty one.
-    let mut buffer = BUFFER.take();
+    // A buffer is taken out while it is in use, so that `work` may call this function again.
+    let mut buffer = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
     buffer.grow(length);
     let result = work(buffer.as_mut_slice());
-    BUFFER.set(buffer);
+    BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer));
     result
 }
 

@@ -87,7 +87,7 @@ fn both_directions_and_their_gradients_follow_the_definition() {
                 Direction::Expand => output[fine] += input[coarse] * weights[weight],
             });
             output.iter_mut().for_each(|value| *value = value.max(0.0));
-            let found = forward(Forward { layer, direction, relu: true, input, weights, bias: Some(bias) });
+            let found = forward(input, Forward { layer, direction, relu: true, weights, bias: Some(bias) });
             assert_eq!(found, output, "{layer:?} {direction:?}");
 
             let masked = gradient.iter().zip(&output);
@@ -129,7 +129,7 @@ fn both_directions_and_their_gradients_follow_the_definition() {
 fn a_bias_of_the_wrong_length_is_refused() {
     let layer = &square_layer(1, 4, [1, 2], [4, 2, 1]);
     let (input, weights) = (&quarters(layer.coarse.len(), 1), &quarters(layer.weights(), 2));
-    forward(Forward { layer, direction: Direction::Expand, relu: false, input, weights, bias: Some(&[]) });
+    forward(input, Forward { layer, direction: Direction::Expand, relu: false, weights, bias: Some(&[]) });
 }
 
 /// Runs the windows of a contraction on slices that are shorter than its images.

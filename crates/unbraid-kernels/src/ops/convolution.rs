@@ -1,13 +1,14 @@
 //! Convolution and transposed convolution as differentiable operations on tensors.
 
+use burn::backend::Dispatch;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 use burn::tensor::module;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 
 use crate::geometry::{Filter, ImageShape, Layer, contracted, expanded};
-use crate::kernel::Direction;
-use crate::ops::extension::{LayerBackend, LayerOptions};
+use crate::kernel::{Direction, is_pair};
+use crate::ops::extension::{LayerBackend, LayerOptions, PairOptions};
 use crate::ops::use_own_kernels;
 
 /// Stride, padding and activation of a convolution; pairs are `[vertical, horizontal]`.
@@ -61,7 +62,7 @@ pub fn conv2d(
     bias: Option<Tensor<1>>,
     options: Conv2dOptions,
 ) -> Tensor<4> {
-    let layer = convolution_layer(&input, &weight, bias.as_ref(), options);
+    let layer = convolution_layer(input.dims(), &weight, bias.as_ref(), options);
     if all_use_own_kernels(&input, &weight, bias.as_ref()) {
         own(input, weight, bias, layer, Direction::Contract, options.relu)
     } else {
@@ -94,11 +95,100 @@ pub fn conv_transpose2d(
     bias: Option<Tensor<1>>,
     options: Conv2dOptions,
 ) -> Tensor<4> {
-    let layer = transposed_layer(&input, &weight, bias.as_ref(), options);
+    let layer = transposed_layer(input.dims(), &weight, bias.as_ref(), options);
     if all_use_own_kernels(&input, &weight, bias.as_ref()) {
         own(input, weight, bias, layer, Direction::Expand, options.relu)
     } else {
         conv_transpose2d_by_burn(input, weight, bias, options)
+    }
+}
+
+/// A layer of [`conv2d_stack`] or [`conv_transpose2d_stack`].
+#[derive(Clone, Debug)]
+pub struct Conv2dLayer {
+    /// `[out, in, kernel height, kernel width]`, or `[in, out, kernel height, kernel width]` if it is transposed.
+    pub weight: Tensor<4>,
+    /// One value for each output channel.
+    pub bias: Option<Tensor<1>>,
+    /// Stride, padding and activation.
+    pub options: Conv2dOptions,
+}
+
+/// [`conv2d`] with each of the layers in turn. The layer next to the images and the one after it are computed together,
+/// block by block, where that saves time.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use unbraid_kernels::{Conv2dLayer, Conv2dOptions, conv2d_stack};
+///
+/// let device = Device::flex();
+/// let layer = |channels| Conv2dLayer {
+///     weight: Tensor::ones([32, channels, 4, 4], &device),
+///     bias: None,
+///     options: Conv2dOptions::new(2, 1).with_relu(),
+/// };
+/// let images = Tensor::<4>::ones([2, 64, 64, 1], &device);
+/// assert_eq!(conv2d_stack(images, vec![layer(1), layer(32), layer(32)]).dims(), [2, 8, 8, 32]);
+/// ```
+///
+/// # Panics
+/// If the shapes do not match; the message names them.
+pub fn conv2d_stack(input: Tensor<4>, layers: Vec<Conv2dLayer>) -> Tensor<4> {
+    stack(Direction::Contract, input, layers)
+}
+
+/// [`conv_transpose2d`] with each of the layers in turn. The layer next to the images and the one before it are computed
+/// together, block by block, where that saves time.
+///
+/// # Panics
+/// If the shapes do not match; the message names them.
+pub fn conv_transpose2d_stack(input: Tensor<4>, layers: Vec<Conv2dLayer>) -> Tensor<4> {
+    stack(Direction::Expand, input, layers)
+}
+
+fn stack(direction: Direction, mut input: Tensor<4>, layers: Vec<Conv2dLayer>) -> Tensor<4> {
+    let mut layers = layers.into_iter().peekable();
+    while let Some(first) = layers.next() {
+        let shapes = first.shapes(direction, input.dims());
+        let (_, image) = direction.between(&shapes);
+        let between = [shapes.batch_size, image.height, image.width, image.channels];
+        let second = layers.next_if(|second| {
+            let both = [&shapes, &second.shapes(direction, between)];
+            first.uses_own_kernels(&input)
+                && second.uses_own_kernels(&input)
+                && is_pair(both, direction, [first.options.relu, second.options.relu])
+        });
+        input = match second {
+            Some(second) => {
+                let layers = [shapes, second.shapes(direction, between)];
+                let options = PairOptions { layers, direction, relu: second.options.relu };
+                own_pair(input, [first, second], options)
+            }
+            None => first.apply(direction, input),
+        };
+    }
+    input
+}
+
+impl Conv2dLayer {
+    fn shapes(&self, direction: Direction, input: [usize; 4]) -> Layer {
+        let Self { weight, bias, options } = self;
+        match direction {
+            Direction::Contract => convolution_layer(input, weight, bias.as_ref(), *options),
+            Direction::Expand => transposed_layer(input, weight, bias.as_ref(), *options),
+        }
+    }
+
+    fn uses_own_kernels(&self, input: &Tensor<4>) -> bool {
+        all_use_own_kernels(input, &self.weight, self.bias.as_ref())
+    }
+
+    fn apply(self, direction: Direction, input: Tensor<4>) -> Tensor<4> {
+        let Self { weight, bias, options } = self;
+        match direction {
+            Direction::Contract => conv2d(input, weight, bias, options),
+            Direction::Expand => conv_transpose2d(input, weight, bias, options),
+        }
     }
 }
 
@@ -143,13 +233,9 @@ fn own(
     direction: Direction,
     relu: bool,
 ) -> Tensor<4> {
-    let channels = match direction {
-        Direction::Contract => layer.coarse.channels,
-        Direction::Expand => layer.fine.channels,
-    };
-    let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &input.device()));
+    let bias = bias_or_zeros(bias, direction, &layer, &input);
     let options = LayerOptions { layer, direction, relu };
-    Tensor::from_dispatch(<burn::backend::Dispatch as LayerBackend>::unbraid_layer(
+    Tensor::from_dispatch(<Dispatch as LayerBackend>::unbraid_layer(
         input.into_dispatch(),
         weight.into_dispatch(),
         bias.into_dispatch(),
@@ -157,19 +243,45 @@ fn own(
     ))
 }
 
-fn convolution_layer(
+/// Runs the kernels of this crate for two layers.
+fn own_pair(input: Tensor<4>, layers: [Conv2dLayer; 2], options: PairOptions) -> Tensor<4> {
+    let PairOptions { layers: [first_shapes, second_shapes], direction, .. } = options;
+    let [first, second] = layers;
+    let first_bias = bias_or_zeros(first.bias, direction, &first_shapes, &input);
+    let second_bias = bias_or_zeros(second.bias, direction, &second_shapes, &input);
+    Tensor::from_dispatch(<Dispatch as LayerBackend>::unbraid_pair(
+        input.into_dispatch(),
+        first.weight.into_dispatch(),
+        first_bias.into_dispatch(),
+        second.weight.into_dispatch(),
+        second_bias.into_dispatch(),
+        options,
+    ))
+}
+
+fn bias_or_zeros(
+    bias: Option<Tensor<1>>,
+    direction: Direction,
+    layer: &Layer,
     input: &Tensor<4>,
+) -> Tensor<1> {
+    let (_, output) = direction.between(layer);
+    bias.unwrap_or_else(|| Tensor::zeros([output.channels], &input.device()))
+}
+
+fn convolution_layer(
+    input: [usize; 4],
     weight: &Tensor<4>,
     bias: Option<&Tensor<1>>,
     options: Conv2dOptions,
 ) -> Layer {
-    let [batch_size, height, width, channels] = input.dims();
+    let [batch_size, height, width, channels] = input;
     let [out, weight_channels, kernel_height, kernel_width] = weight.dims();
     let filter = checked_filter("conv2d", [kernel_height, kernel_width], options);
     assert!(
         channels == weight_channels,
         "conv2d: the input {:?} (NHWC) has {channels} channels, the weight {:?} takes {weight_channels}",
-        input.dims(),
+        input,
         weight.dims(),
     );
     check_extents("conv2d", input, weight);
@@ -192,18 +304,18 @@ fn convolution_layer(
 }
 
 fn transposed_layer(
-    input: &Tensor<4>,
+    input: [usize; 4],
     weight: &Tensor<4>,
     bias: Option<&Tensor<1>>,
     options: Conv2dOptions,
 ) -> Layer {
-    let [batch_size, height, width, channels] = input.dims();
+    let [batch_size, height, width, channels] = input;
     let [weight_channels, out, kernel_height, kernel_width] = weight.dims();
     let filter = checked_filter("conv_transpose2d", [kernel_height, kernel_width], options);
     assert!(
         channels == weight_channels,
         "conv_transpose2d: the input {:?} (NHWC) has {channels} channels, the weight {:?} takes {weight_channels}",
-        input.dims(),
+        input,
         weight.dims(),
     );
     assert!(
@@ -243,8 +355,8 @@ fn checked_filter(name: &str, size: [usize; 2], options: Conv2dOptions) -> Filte
 }
 
 /// Only the batch may be empty.
-fn check_extents(name: &str, input: &Tensor<4>, weight: &Tensor<4>) {
-    let (input, weight) = (input.dims(), weight.dims());
+fn check_extents(name: &str, input: [usize; 4], weight: &Tensor<4>) {
+    let weight = weight.dims();
     assert!(
         input[1..].iter().chain(&weight).all(|length| *length > 0),
         "{name}: the input {input:?} (NHWC) or the weight {weight:?} has an axis of length 0",

@@ -11,7 +11,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, TensorData, backend_extension};
 
 use crate::bernoulli::{Bernoulli, bernoulli, scale_rows};
-use crate::geometry::Layer;
+use crate::geometry::{ImageShape, Layer};
 use crate::kernel::{self, Direction};
 use crate::linear::{
     LinearActivation, LinearBackward, LinearForward, LinearShape, linear_backward, linear_forward,
@@ -22,6 +22,15 @@ use crate::linear::{
 pub(crate) struct LayerOptions {
     pub(crate) layer: Layer,
     pub(crate) direction: Direction,
+    pub(crate) relu: bool,
+}
+
+/// Two layers without their tensors; the first has a ReLU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairOptions {
+    pub(crate) layers: [Layer; 2],
+    pub(crate) direction: Direction,
+    /// Whether the second layer has a ReLU.
     pub(crate) relu: bool,
 }
 
@@ -41,6 +50,16 @@ pub(crate) trait LayerBackend: Backend {
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         options: LayerOptions,
+    ) -> FloatTensor<Self>;
+
+    /// Two convolutions, or two transposed ones, that are a [pair](kernel::is_pair).
+    fn unbraid_pair(
+        input: FloatTensor<Self>,
+        first_weight: FloatTensor<Self>,
+        first_bias: FloatTensor<Self>,
+        second_weight: FloatTensor<Self>,
+        second_bias: FloatTensor<Self>,
+        options: PairOptions,
     ) -> FloatTensor<Self>;
 
     /// A fully connected layer.
@@ -72,8 +91,17 @@ fn with_floats<T>(tensor: &FlexTensor, work: impl FnOnce(&[f32]) -> T) -> T {
     }
 }
 
+/// The floats of a contiguous tensor.
+fn slice(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice::<f32>().expect(SINGLE_PRECISION)
+}
+
 fn tensor(values: Vec<f32>, shape: impl Into<Vec<usize>>) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape.into()))
+}
+
+fn images(values: Vec<f32>, batch_size: usize, image: ImageShape) -> FlexTensor {
+    tensor(values, [batch_size, image.height, image.width, image.channels])
 }
 
 fn dimensions(tensor: &FlexTensor) -> Vec<usize> {
@@ -97,6 +125,19 @@ impl LayerBackend for Flex {
         layer_forward(&input, &weight, &bias, options)
     }
 
+    fn unbraid_pair(
+        input: FlexTensor,
+        first_weight: FlexTensor,
+        first_bias: FlexTensor,
+        second_weight: FlexTensor,
+        second_bias: FlexTensor,
+        options: PairOptions,
+    ) -> FlexTensor {
+        let parameters = [[&first_weight, &first_bias], [&second_weight, &second_bias]];
+        let [_, output] = pair_forward(&input, parameters, options);
+        output
+    }
+
     fn unbraid_linear(
         input: FlexTensor,
         weight: FlexTensor,
@@ -118,25 +159,85 @@ fn layer_forward(
     options: LayerOptions,
 ) -> FlexTensor {
     let LayerOptions { layer, direction, relu } = options;
-    let image = match direction {
-        Direction::Contract => layer.coarse,
-        Direction::Expand => layer.fine,
-    };
+    let (_, image) = direction.between(&layer);
     let output = with_floats(input, |input| {
         with_floats(weight, |weights| {
             with_floats(bias, |bias| {
-                kernel::forward(kernel::Forward {
-                    layer: &layer,
-                    direction,
-                    relu,
-                    input,
-                    weights,
-                    bias: Some(bias),
-                })
+                let bias = Some(bias);
+                kernel::forward(input, kernel::Forward { layer: &layer, direction, relu, weights, bias })
             })
         })
     });
-    tensor(output, [layer.batch_size, image.height, image.width, image.channels])
+    images(output, layer.batch_size, image)
+}
+
+/// The outputs of both layers.
+fn pair_forward(
+    input: &FlexTensor,
+    parameters: [[&FlexTensor; 2]; 2],
+    options: PairOptions,
+) -> [FlexTensor; 2] {
+    let PairOptions { layers, direction, relu } = options;
+    let parameters = parameters.map(|tensors| tensors.map(FlexTensor::to_contiguous));
+    let forward = |place: usize, relu| kernel::Forward {
+        layer: &layers[place],
+        direction,
+        relu,
+        weights: slice(&parameters[place][0]),
+        bias: Some(slice(&parameters[place][1])),
+    };
+    let [between, output] =
+        with_floats(input, |input| kernel::forward_pair(input, [forward(0, true), forward(1, relu)]));
+    let image = |place: usize| direction.between(&layers[place]).1;
+    let batch_size = layers[0].batch_size;
+    [images(between, batch_size, image(0)), images(output, batch_size, image(1))]
+}
+
+/// What the backward pass of a pair needs from the forward pass.
+#[derive(Clone, Debug)]
+struct PairState {
+    input: FlexTensor,
+    weights: [FlexTensor; 2],
+    between: FlexTensor,
+    /// The output, if the second layer has a ReLU.
+    output: Option<FlexTensor>,
+    options: PairOptions,
+}
+
+#[derive(Debug)]
+struct PairBackward;
+
+impl Backward<Flex, 5> for PairBackward {
+    type State = PairState;
+
+    fn backward(self, ops: Ops<PairState, 5>, grads: &mut TapeGradients, _: &mut Checkpointer) {
+        let [input_node, first_weight, first_bias, second_weight, second_bias] =
+            ops.parents.map(|parent| parent.map(|node| node.id));
+        let gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
+        let PairState { input, weights, between, output, options } = ops.state;
+        let PairOptions { layers, direction, .. } = options;
+        let (input, weights) = (input.to_contiguous(), weights.map(|weight| weight.to_contiguous()));
+        let [first, second] = kernel::backward_pair(kernel::BackwardPair {
+            layers: [&layers[0], &layers[1]],
+            direction,
+            input: slice(&input),
+            weights: [slice(&weights[0]), slice(&weights[1])],
+            between: slice(&between),
+            output: output.as_ref().map(slice),
+            gradient: slice(&gradient),
+            needs_input: input_node.is_some(),
+        });
+        register(grads, input_node, first.input, dimensions(&input));
+        let nodes = [[first_weight, first_bias], [second_weight, second_bias]];
+        for (([weight_node, bias_node], gradients), weight) in
+            nodes.into_iter().zip([(first.weights, first.bias), (second.weights, second.bias)]).zip(&weights)
+        {
+            let (weight_gradient, bias_gradient) = gradients;
+            let channels = vec![bias_gradient.len()];
+            register(grads, weight_node, weight_gradient, dimensions(weight));
+            register(grads, bias_node, Some(bias_gradient), channels);
+        }
+    }
 }
 
 /// What the backward pass of a layer needs from the forward pass.
@@ -298,6 +399,36 @@ impl<C: CheckpointStrategy> LayerBackend for Autodiff<Flex, C> {
                 let state = LayerState {
                     input: input.into_primitive(),
                     weight: weight.into_primitive(),
+                    output: options.relu.then(|| output.clone()),
+                    options,
+                };
+                prep.finish(state, output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn unbraid_pair(
+        input: FloatTensor<Self>,
+        first_weight: FloatTensor<Self>,
+        first_bias: FloatTensor<Self>,
+        second_weight: FloatTensor<Self>,
+        second_bias: FloatTensor<Self>,
+        options: PairOptions,
+    ) -> FloatTensor<Self> {
+        let nodes =
+            [input.node(), first_weight.node(), first_bias.node(), second_weight.node(), second_bias.node()];
+        let parameters = [
+            [first_weight.primitive(), first_bias.primitive()],
+            [second_weight.primitive(), second_bias.primitive()],
+        ];
+        let [between, output] = pair_forward(input.primitive(), parameters, options);
+        match PairBackward.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let state = PairState {
+                    input: input.into_primitive(),
+                    weights: [first_weight.into_primitive(), second_weight.into_primitive()],
+                    between,
                     output: options.relu.then(|| output.clone()),
                     options,
                 };

@@ -10,7 +10,9 @@ use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
 
 pub use bernoulli::bernoulli_loss;
-pub use convolution::{Conv2dOptions, conv_transpose2d, conv2d};
+pub use convolution::{
+    Conv2dLayer, Conv2dOptions, conv_transpose2d, conv_transpose2d_stack, conv2d, conv2d_stack,
+};
 pub use linear::linear;
 pub use row_function::{AdamParameters, DenseLayer, RowFunction};
 

@@ -6,7 +6,10 @@ use super::initializer::{Draws, Fans};
 use super::parameter::{NamedParameter, Parameter};
 use burn::tensor::activation::{leaky_relu, relu};
 use burn::tensor::{Device, Tensor};
-use unbraid_kernels::{Conv2dOptions, DenseLayer, LinearActivation, conv_transpose2d, conv2d, linear};
+use unbraid_kernels::{
+    Conv2dLayer, Conv2dOptions, DenseLayer, LinearActivation, conv_transpose2d, conv_transpose2d_stack,
+    conv2d, conv2d_stack, linear,
+};
 
 /// Whether a pass through the network is for training, which determines how batch normalisation works.
 #[derive(Debug)]
@@ -159,11 +162,40 @@ impl ConvLayer {
         }
     }
 
-    pub(super) fn forward(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> Tensor<4> {
+    /// All layers, which have the same direction, in turn.
+    pub(super) fn forward_all(layers: &[Self], images: Tensor<4>, pass: &mut Pass<'_>) -> Tensor<4> {
+        // Runs of layers without normalisation are one operation, which keeps the largest images in the cache.
+        layers.chunk_by(|layer, next| layer.is_plain() && next.is_plain()).fold(images, |images, run| {
+            match run {
+                [layer] => layer.forward(images, pass),
+                [first, ..] => {
+                    let plain = run.iter().map(Self::plain).collect();
+                    match first.direction {
+                        Direction::Contract => conv2d_stack(images, plain),
+                        Direction::Expand => conv_transpose2d_stack(images, plain),
+                    }
+                }
+                [] => images,
+            }
+        })
+    }
+
+    /// Whether the convolution, with a ReLU or without, is all there is.
+    fn is_plain(&self) -> bool {
+        self.norm.is_none() && self.activation == Activation::None
+    }
+
+    /// The convolution itself.
+    fn plain(&self) -> Conv2dLayer {
         let bias = self.bias.as_ref().map(Parameter::tensor);
+        Conv2dLayer { weight: self.weight.tensor(), bias, options: self.options }
+    }
+
+    fn forward(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> Tensor<4> {
+        let Conv2dLayer { weight, bias, options } = self.plain();
         let sums = match self.direction {
-            Direction::Contract => conv2d(images, self.weight.tensor(), bias, self.options),
-            Direction::Expand => conv_transpose2d(images, self.weight.tensor(), bias, self.options),
+            Direction::Contract => conv2d(images, weight, bias, options),
+            Direction::Expand => conv_transpose2d(images, weight, bias, options),
         };
         let sums = match (&self.norm, pass) {
             (None, _) => sums,

@@ -96,11 +96,7 @@ impl Network {
 
     /// q(z, c|x) of images `[batch, height, width, channels]`.
     pub fn encode(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> Posterior {
-        let mut images = images;
-        for layer in &self.encoder.convolutions {
-            images = layer.forward(images, pass);
-        }
-        let mut values = flattened(images);
+        let mut values = flattened(ConvLayer::forward_all(&self.encoder.convolutions, images, pass));
         for layer in &self.encoder.linear {
             values = layer.forward(values);
         }
@@ -135,11 +131,7 @@ impl Network {
         for layer in &self.decoder.linear {
             values = layer.forward(values);
         }
-        let mut images = unflattened(values, self.decoder.grid);
-        for layer in &self.decoder.convolutions {
-            images = layer.forward(images, pass);
-        }
-        images
+        ConvLayer::forward_all(&self.decoder.convolutions, unflattened(values, self.decoder.grid), pass)
     }
 
     /// All trained tensors, encoder first, always in the same order.

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use rayon::prelude::*;
 
 use crate::geometry::ImageShape;
-use crate::kernel::backward::Gradients;
+use crate::kernel::backward::{self, DirectBackward, Gradients, PartSums};
 use crate::kernel::gradient::PrepareGradient;
 use crate::kernel::product::{Left, Product, Right};
 use crate::kernel::scratch::{PooledBuffer, aligned, with_batch_scratch, with_scratch};
@@ -21,15 +21,27 @@ use crate::simd::{Simd, TILE_VECTORS};
 /// close to the core. Larger chunks would wait for memory, smaller ones start threads more often.
 const CHUNK_FLOATS: usize = 512 << 10;
 
+/// The layer next to the images, which goes through the same blocks: the convolution before this one, or the transposed
+/// convolution after it. The gradient of the images between them stays in the cache.
+pub(crate) struct Neighbour<'a> {
+    pub(crate) layer: &'a DirectBackward<'a>,
+    /// The input of the convolution, or the gradient of the output of the transposed convolution.
+    pub(crate) images: &'a [f32],
+    /// For each block.
+    pub(crate) sums: Vec<PartSums<'a>>,
+}
+
 /// Some images of the batch, and the memory for their results.
 struct Part<'a> {
-    gradient: &'a [f32],
+    /// Gradient of the output, unless it comes from the neighbour.
+    gradient: Option<&'a [f32]>,
     output: Option<&'a [f32]>,
     input: &'a [f32],
     /// Written if it is wanted.
     input_gradient: Option<&'a mut [MaybeUninit<f32>]>,
     /// For each block.
     bias: &'a mut [f64],
+    neighbour: Option<Neighbour<'a>>,
 }
 
 impl Part<'_> {
@@ -37,27 +49,40 @@ impl Part<'_> {
     fn split_at(self, images: usize, prepared: &Prepared) -> (Self, Self) {
         let Prepared { block_size, gradient_side, input_side, .. } = prepared;
         let (of_gradient, of_input) = (images * gradient_side.image.len(), images * input_side.image.len());
-        let (gradient, other_gradient) = self.gradient.split_at(of_gradient);
+        let all_images = self.image_count(prepared);
+        let (gradient, other_gradient) = self.gradient.map(|gradient| gradient.split_at(of_gradient)).unzip();
         let (output, other_output) = self.output.map(|output| output.split_at(of_gradient)).unzip();
         let (input, other_input) = self.input.split_at(of_input);
         let (input_gradient, other_input_gradient) =
             self.input_gradient.map(|values| values.split_at_mut(of_input)).unzip();
         let blocks = images.div_ceil(*block_size);
         let (bias, other_bias) = self.bias.split_at_mut(blocks * gradient_side.image.channels);
+        let (neighbour, other_neighbour) = self
+            .neighbour
+            .map(|Neighbour { layer, images: values, mut sums }| {
+                let other_sums = sums.split_off(blocks);
+                let (first, others) = values.split_at(values.len() / all_images.max(1) * images);
+                (
+                    Neighbour { layer, images: first, sums },
+                    Neighbour { layer, images: others, sums: other_sums },
+                )
+            })
+            .unzip();
         (
-            Self { gradient, output, input, input_gradient, bias },
+            Self { gradient, output, input, input_gradient, bias, neighbour },
             Self {
                 gradient: other_gradient,
                 output: other_output,
                 input: other_input,
                 input_gradient: other_input_gradient,
                 bias: other_bias,
+                neighbour: other_neighbour,
             },
         )
     }
 
     fn image_count(&self, prepared: &Prepared) -> usize {
-        self.gradient.len() / prepared.gradient_side.image.len()
+        self.input.len() / prepared.input_side.image.len()
     }
 
     /// Two parts of nearly as many blocks.
@@ -70,7 +95,7 @@ impl Part<'_> {
     fn blocks(self, prepared: &Prepared) -> impl Iterator<Item = Self> {
         let mut rest = Some(self);
         std::iter::from_fn(move || {
-            let part = rest.take().filter(|part| !part.gradient.is_empty())?;
+            let part = rest.take().filter(|part| !part.input.is_empty())?;
             let images = prepared.block_size.min(part.image_count(prepared));
             let (block, others) = part.split_at(images, prepared);
             rest = Some(others);
@@ -84,6 +109,24 @@ struct Block<'a> {
     part: Part<'a>,
     gradient_tiles: &'a mut [f32],
     input_tiles: &'a mut [f32],
+}
+
+impl Neighbour<'_> {
+    /// The gradients of the convolution before a block of this layer, from that of its output.
+    fn contract<S: Simd>(mut self, simd: S, output: &[f32], gradient: &[f32]) {
+        let part =
+            backward::Part { gradient, input: self.images, output: Some(output), input_gradient: None };
+        self.layer.part(simd, part, self.sums.remove(0));
+    }
+
+    /// The gradients of the transposed convolution after a block of this layer; writes every float of that of its input.
+    fn expand<S: Simd>(mut self, simd: S, input: &[f32], input_gradient: &mut [f32]) {
+        // SAFETY: `MaybeUninit<f32>` has the layout of `f32`, and `DirectBackward::part` writes initialised floats only.
+        let floats = unsafe { &mut *(std::ptr::from_mut(input_gradient) as *mut [MaybeUninit<f32>]) };
+        let part =
+            backward::Part { gradient: self.images, input, output: None, input_gradient: Some(floats) };
+        self.layer.part(simd, part, self.sums.remove(0));
+    }
 }
 
 /// Computed once for all blocks.
@@ -127,17 +170,28 @@ impl Side {
 impl Backward<'_> {
     /// All gradients by Winograd's algorithm.
     pub(crate) fn by_winograd<S: Simd>(&self, simd: S) -> Gradients {
-        let Self { layer, weights, needs_input, needs_weights, .. } = *self;
+        let (_, output) = self.direction.between(self.layer);
+        assert_eq!(self.gradient.len(), self.layer.batch_len(output), "gradient of the output");
+        self.with_neighbour(simd, None)
+    }
+
+    /// All gradients by Winograd's algorithm, and those of a neighbour. With a convolution before this one, the input gradient
+    /// is handed to it, and is not a result; a transposed convolution after this one computes [`Backward::gradient`], which is
+    /// not read. The input of one, and the output of the other, are after a ReLU.
+    pub(crate) fn with_neighbour<S: Simd>(&self, simd: S, neighbour: Option<Neighbour<'_>>) -> Gradients {
+        let Self { layer, weights, needs_weights, .. } = *self;
+        let is_alone = neighbour.is_none();
+        let needs_input = self.needs_input && (is_alone || self.direction == Direction::Expand);
         let grid = Grid::new(layer);
-        let (input_side, gradient_side, opposite) = match self.direction {
-            Direction::Contract => (Side::fine(&grid), Side::coarse(&grid), Direction::Expand),
-            Direction::Expand => (Side::coarse(&grid), Side::fine(&grid), Direction::Contract),
+        let (input_side, gradient_side) = match self.direction {
+            Direction::Contract => (Side::fine(&grid), Side::coarse(&grid)),
+            Direction::Expand => (Side::coarse(&grid), Side::fine(&grid)),
         };
-        assert_eq!(self.gradient.len(), layer.batch_len(gradient_side.image), "gradient of the output");
         assert_eq!(self.input.len(), layer.batch_len(input_side.image), "input images");
         let block_size = block_size(&grid, layer.batch_size);
+        let direction = self.direction.opposite();
         let weights =
-            needs_input.then(|| simd.vectorize(TransformWeights { layer, direction: opposite, weights }));
+            self.needs_input.then(|| simd.vectorize(TransformWeights { layer, direction, weights }));
         let prepared = Prepared { grid, block_size, weights, gradient_side, input_side };
 
         let channels = gradient_side.image.channels;
@@ -147,11 +201,12 @@ impl Backward<'_> {
         // Each product of the weight gradient reads the tiles of all images, wherever they have been transformed. A half of the
         // batch that stays on one core, or on cores with a cache in common, spares them the way to the other.
         let whole = Part {
-            gradient: self.gradient,
+            gradient: (is_alone || self.direction == Direction::Contract).then_some(self.gradient),
             output: self.output,
             input: self.input,
             input_gradient: needs_input.then(|| &mut input_gradient.spare_capacity_mut()[..input_length]),
             bias: &mut bias,
+            neighbour,
         };
         let (first, second) = whole.halves(&prepared);
         let (first, second) = rayon::join(
@@ -219,7 +274,8 @@ impl Backward<'_> {
         sums
     }
 
-    /// Everything that one block needs by itself: its bias and input gradients, and the transformed tiles of both sides.
+    /// Everything that one block needs by itself: its bias and input gradients, the transformed tiles of both sides, and the
+    /// gradients of the neighbour.
     fn block<S: Simd>(&self, simd: S, block: Block<'_>, prepared: &Prepared) {
         let Prepared { grid, weights, gradient_side, input_side, .. } = prepared;
         let Block { part, gradient_tiles, input_tiles } = block;
@@ -228,11 +284,22 @@ impl Backward<'_> {
         let channels = gradient_side.image.channels;
         let copy_length = aligned(image_count * grid.padded_fine.len().max(grid.padded_coarse.len()));
         let sums_length = input_side.tiles_length(tiles);
-        with_scratch(copy_length + sums_length + channels, |scratch| {
+        // The images between two layers are fine in both directions.
+        let between_length = if part.neighbour.is_some() { image_count * grid.fine.len() } else { 0 };
+        with_scratch(copy_length + sums_length + aligned(between_length) + channels, |scratch| {
             let (copy, scratch) = scratch.split_at_mut(copy_length);
-            let (sums, row_sums) = scratch.split_at_mut(sums_length);
+            let (sums, scratch) = scratch.split_at_mut(sums_length);
+            let (between, row_sums) = scratch.split_at_mut(aligned(between_length));
+            let between = &mut between[..between_length];
+            let (before, after) = match self.direction {
+                Direction::Contract => (part.neighbour, None),
+                Direction::Expand => (None, part.neighbour),
+            };
+            if let Some(after) = after {
+                after.expand(simd, part.output.unwrap_or_default(), between);
+            }
             simd.vectorize(PrepareGradient {
-                gradient: part.gradient,
+                gradient: part.gradient.unwrap_or(&*between),
                 output: part.output,
                 image: gradient_side.image,
                 target: copy,
@@ -247,20 +314,26 @@ impl Backward<'_> {
                 Direction::Contract => simd.vectorize(ReadCoarse { grid, image_count, source, target }),
                 Direction::Expand => simd.vectorize(ReadFine { grid, image_count, source, target }),
             }
-            if let (Some(weights), Some(input_gradient)) = (weights, part.input_gradient) {
+            let input_gradient = match (part.input_gradient, &before) {
+                (Some(target), _) => Some(WriteOnly::from(target)),
+                (None, Some(_)) => Some(WriteOnly::from(&mut *between)),
+                (None, None) => None,
+            };
+            if let (Some(weights), Some(input_gradient)) = (weights, input_gradient) {
                 simd.vectorize(Products { weights, tiles, source: target, target: sums });
-                let (source, bias, relu) = (&*sums, None, false);
+                let (source, bias, relu, target) = (&*sums, None, false, input_gradient);
                 match self.direction {
                     Direction::Contract => {
                         simd.vectorize(WriteFine { grid, image_count, source, target: copy });
-                        let target = input_gradient;
-                        simd.vectorize(FinishFine { grid, source: copy, bias, relu, target });
+                        simd.vectorize(FinishFine { grid, image_count, source: copy, bias, relu, target });
                     }
                     Direction::Expand => {
-                        let target = WriteOnly::from(input_gradient);
                         simd.vectorize(WriteCoarse { grid, image_count, source, bias, relu, target });
                     }
                 }
+            }
+            if let Some(before) = before {
+                before.contract(simd, part.input, between);
             }
             if self.needs_weights {
                 let Side { image, padded: shape, before, .. } = *input_side;

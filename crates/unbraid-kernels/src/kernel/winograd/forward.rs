@@ -1,6 +1,6 @@
 //! The forward pass of a layer, block by block.
 
-use rayon::prelude::*;
+use std::mem::MaybeUninit;
 
 use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::winograd::grid::{Grid, Transformed};
@@ -11,40 +11,31 @@ use crate::kernel::write_only::WriteOnly;
 use crate::kernel::{Direction, Forward};
 use crate::simd::Simd;
 
-impl Forward<'_> {
-    /// The output images by Winograd's algorithm.
-    pub(crate) fn by_winograd<S: Simd>(&self, simd: S) -> Vec<f32> {
-        let Self { layer, direction, weights, .. } = *self;
-        let grid = Grid::new(layer);
+/// A layer with its weights transformed.
+pub(crate) struct WinogradForward<'a> {
+    grid: Grid,
+    direction: Direction,
+    weights: TransformedWeights,
+    bias: Option<&'a [f32]>,
+    relu: bool,
+}
+
+impl<'a> WinogradForward<'a> {
+    pub(crate) fn new<S: Simd>(simd: S, layer: Forward<'a>) -> Self {
+        let Forward { layer, direction, relu, weights, bias } = layer;
         let weights = simd.vectorize(TransformWeights { layer, direction, weights });
-        let (source, target) = match direction {
-            Direction::Contract => (layer.fine, layer.coarse),
-            Direction::Expand => (layer.coarse, layer.fine),
-        };
-        assert_eq!(self.input.len(), layer.batch_len(source), "input images");
-        let output_length = layer.batch_len(target);
-        let mut output = Vec::with_capacity(output_length);
-        let block_size = block_size(&grid, layer.batch_size);
-        output.spare_capacity_mut()[..output_length]
-            .par_chunks_mut(block_size * target.len())
-            .zip(self.input.par_chunks(block_size * source.len()))
-            .for_each(|(target, input)| self.block(simd, &grid, &weights, input, target));
-        // SAFETY: input and output have the same number of images and so of blocks, and a block writes every float of its
-        // part of the output.
-        unsafe { output.set_len(output_length) };
-        output
+        Self { grid: Grid::new(layer), direction, weights, bias, relu }
+    }
+
+    /// Images to compute at once.
+    pub(crate) fn block_size(&self, batch_size: usize) -> usize {
+        block_size(&self.grid, batch_size)
     }
 
     /// The output of one block of images; writes every float of `target`.
-    fn block<S: Simd>(
-        &self,
-        simd: S,
-        grid: &Grid,
-        weights: &TransformedWeights,
-        input: &[f32],
-        target: &mut [std::mem::MaybeUninit<f32>],
-    ) {
-        let Self { bias, relu, .. } = *self;
+    pub(crate) fn block<S: Simd>(&self, simd: S, input: &[f32], target: &mut [MaybeUninit<f32>]) {
+        let Self { grid, weights, bias, relu, .. } = self;
+        let (bias, relu) = (*bias, *relu);
         let image_count = match self.direction {
             Direction::Contract => input.len() / grid.fine.len(),
             Direction::Expand => input.len() / grid.coarse.len(),
@@ -56,12 +47,12 @@ impl Forward<'_> {
         with_scratch(source_length + sums_length + copy_length, |scratch| {
             let (source, scratch) = scratch.split_at_mut(source_length);
             let (sums, copy) = scratch.split_at_mut(sums_length);
+            let target = WriteOnly::from(target);
             match self.direction {
                 Direction::Contract => {
                     let images = padded(input, grid.fine, copy, grid.padded_fine, grid.before);
                     simd.vectorize(ReadFine { grid, image_count, source: images, target: source });
                     simd.vectorize(Products { weights, tiles, source, target: sums });
-                    let target = WriteOnly::from(target);
                     simd.vectorize(WriteCoarse { grid, image_count, source: sums, bias, relu, target });
                 }
                 Direction::Expand => {
@@ -69,7 +60,7 @@ impl Forward<'_> {
                     simd.vectorize(ReadCoarse { grid, image_count, source: images, target: source });
                     simd.vectorize(Products { weights, tiles, source, target: sums });
                     simd.vectorize(WriteFine { grid, image_count, source: sums, target: copy });
-                    simd.vectorize(FinishFine { grid, source: copy, bias, relu, target });
+                    simd.vectorize(FinishFine { grid, image_count, source: copy, bias, relu, target });
                 }
             }
         });

@@ -1,7 +1,5 @@
 //! Images to transformed tiles and back; the vectors run along the channels.
 
-use std::mem::MaybeUninit;
-
 use crate::geometry::ImageShape;
 use crate::kernel::winograd::grid::{FINE_STEP, Grid, PHASES, Tile, Transformed};
 use crate::kernel::winograd::points::{
@@ -114,10 +112,11 @@ impl Kernel for WriteFine<'_> {
 /// Padded fine images to fine images, with bias and ReLU; writes every float of `target`.
 pub(super) struct FinishFine<'a> {
     pub(super) grid: &'a Grid,
+    pub(super) image_count: usize,
     pub(super) source: &'a [f32],
     pub(super) bias: Option<&'a [f32]>,
     pub(super) relu: bool,
-    pub(super) target: &'a mut [MaybeUninit<f32>],
+    pub(super) target: WriteOnly<'a>,
 }
 
 impl Kernel for FinishFine<'_> {
@@ -125,26 +124,29 @@ impl Kernel for FinishFine<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { grid, source, bias, relu, target } = self;
+        let Self { grid, image_count, source, bias, relu, mut target } = self;
         let Grid { fine, padded_fine, before, .. } = *grid;
         assert!(fine.channels.is_multiple_of(S::LANES), "channels are whole vectors");
         assert!(bias.is_none_or(|bias| bias.len() == fine.channels), "bias");
+        assert!(target.len() == image_count * fine.len(), "fine images");
         // Pixels that no window reaches are zero before the bias.
         let reached = [grid.tiles[0] * FINE_STEP + 2, grid.tiles[1] * FINE_STEP + 2];
-        let images = source.chunks_exact(padded_fine.len()).zip(target.chunks_exact_mut(fine.len()));
-        for (source, target) in images {
-            for (row, target) in target.chunks_exact_mut(fine.row()).enumerate() {
+        for image in 0..image_count {
+            let source = &source[image * padded_fine.len()..][..padded_fine.len()];
+            for row in 0..fine.height {
                 let (y, left) = (row + before[0], before[1] * fine.channels);
                 let source = &source[y * padded_fine.row() + left..][..fine.row()];
                 let known = if y < reached[0] { (reached[1] - before[1]).min(fine.width) } else { 0 };
-                for (x, target) in target.chunks_exact_mut(fine.channels).enumerate() {
+                let start = image * fine.len() + row * fine.row();
+                for x in 0..fine.width {
                     for channel in (0..fine.channels).step_by(S::LANES) {
-                        let zero = simd.splat(0.0);
-                        // SAFETY: the pixel and the bias have as many channels as the image, in whole vectors.
+                        let (place, zero) = (x * fine.channels + channel, simd.splat(0.0));
+                        // SAFETY: the pixel lies inside the image, and it and the bias have as many channels as the image,
+                        // in whole vectors.
                         unsafe {
                             let mut vector = zero;
                             if x < known {
-                                vector = simd.load(source.as_ptr().add(x * fine.channels + channel));
+                                vector = simd.load(source.as_ptr().add(place));
                             }
                             if let Some(bias) = bias {
                                 vector = simd.add(vector, simd.load(bias.as_ptr().add(channel)));
@@ -152,7 +154,7 @@ impl Kernel for FinishFine<'_> {
                             if relu {
                                 vector = simd.maximum(zero, vector);
                             }
-                            simd.store(target.as_mut_ptr().cast::<f32>().add(channel), vector);
+                            simd.store(target.as_mut_ptr().add(start + place), vector);
                         }
                     }
                 }

@@ -32,7 +32,7 @@ mod points;
 mod tests;
 mod weights;
 
-use crate::geometry::ImageShape;
+use crate::geometry::{ImageShape, Layer};
 use crate::kernel::pad::copy_padded;
 use crate::kernel::product::{Left, Product, Right};
 use crate::kernel::winograd::grid::{Grid, Transformed};
@@ -40,8 +40,10 @@ use crate::kernel::winograd::points::POSITIONS;
 use crate::kernel::winograd::weights::TransformedWeights;
 use crate::simd::{Kernel, Simd, TILE_VECTORS};
 
+pub(crate) use backward::Neighbour;
 pub use choice::ConvolutionAlgorithm;
 pub(crate) use choice::pays;
+pub(crate) use forward::WinogradForward;
 
 /// Tiles of a block: enough to use each weight often, few enough for the second-level cache.
 const BLOCK_TILES: usize = 32;
@@ -51,6 +53,12 @@ fn block_size(grid: &Grid, batch_size: usize) -> usize {
     let largest = (BLOCK_TILES / grid.tiles_per_image()).clamp(1, batch_size.max(1));
     // As many blocks as the largest size would give, but of nearly equal size.
     batch_size.max(1).div_ceil(batch_size.max(1).div_ceil(largest))
+}
+
+/// Blocks of a batch, and the images of each.
+pub(crate) fn blocks(layer: &Layer) -> (usize, usize) {
+    let block_size = block_size(&Grid::new(layer), layer.batch_size);
+    (layer.batch_size.div_ceil(block_size), block_size)
 }
 
 /// The product at each position: source tiles times transformed weights.

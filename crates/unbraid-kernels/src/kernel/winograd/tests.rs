@@ -2,6 +2,7 @@
 
 use crate::geometry::Layer;
 use crate::kernel::backward::Gradients;
+use crate::kernel::forward::run_all;
 use crate::kernel::tests::{for_each_product, square_layer};
 use crate::kernel::{Backward, Direction, Forward};
 use crate::simd::{InstructionSet, Kernel, Simd};
@@ -111,7 +112,8 @@ impl Kernel for Run<'_> {
     fn run<S: Simd>(self, simd: S) -> Results<f32> {
         let Case { layer, direction, input, weights, bias, gradient } = self.case;
         let direction = *direction;
-        let forward = Forward { layer, direction, relu: false, input, weights, bias: Some(bias) };
+        let forward = Forward { layer, direction, relu: false, weights, bias: Some(bias) };
+        let [output] = run_all(simd, input, &[forward.prepare(simd, self.winograd)]);
         let backward = Backward {
             layer,
             direction,
@@ -122,11 +124,8 @@ impl Kernel for Run<'_> {
             needs_input: true,
             needs_weights: true,
         };
-        let (output, Gradients { input, weights, bias }) = if self.winograd {
-            (forward.by_winograd(simd), backward.by_winograd(simd))
-        } else {
-            (forward.directly(simd), backward.directly(simd))
-        };
+        let Gradients { input, weights, bias } =
+            if self.winograd { backward.by_winograd(simd) } else { backward.directly(simd) };
         [output, input.unwrap(), weights.unwrap(), bias]
     }
 }
@@ -228,8 +227,8 @@ impl Kernel for WithRelu<'_> {
     fn run<S: Simd>(self, simd: S) -> Self::Output {
         let Case { layer, direction, input, weights, bias, gradient } = self.case;
         let direction = *direction;
-        let forward = Forward { layer, direction, relu: true, input, weights, bias: Some(bias) };
-        let output = forward.by_winograd(simd);
+        let forward = Forward { layer, direction, relu: true, weights, bias: Some(bias) };
+        let [output] = run_all(simd, input, &[forward.prepare(simd, true)]);
         let backward = Backward {
             layer,
             direction,
