@@ -240,6 +240,7 @@ impl<'a> DirectBackward<'a> {
     pub(crate) fn part<S: Simd>(&self, simd: S, part: Part<'_>, sums: PartSums<'_>) {
         let Self { gradient_side, input_side, .. } = *self;
         let Part { gradient, input, output, mut input_gradient } = part;
+        let PartSums { weights: weight_sums, bias } = sums;
         let engine = self.engine.as_ref();
         let part_size = gradient.len() / gradient_side.image.len();
         assert!(part_size > 0 && input.len() == part_size * input_side.image.len(), "images of a part");
@@ -262,7 +263,7 @@ impl<'a> DirectBackward<'a> {
                     target: gradient_copy,
                     padded: gradient_side.padded,
                     before: gradient_side.before,
-                    bias: sums.bias,
+                    bias: &mut *bias,
                     row_sums: &mut row_sums[..channels],
                 });
                 if let (Some(engine), Some(target)) = (engine, &mut input_gradient) {
@@ -287,10 +288,10 @@ impl<'a> DirectBackward<'a> {
                         Direction::Expand => (gradient, input),
                     };
                     let sums = if first == 0 {
-                        Sums::Write(WriteOnly::from(&mut *sums.weights))
+                        Sums::Write(WriteOnly::from(&mut *weight_sums))
                     } else {
                         // SAFETY: the first group has written all of them.
-                        Sums::Add(unsafe { sums.weights.assume_init_mut() })
+                        Sums::Add(unsafe { weight_sums.assume_init_mut() })
                     };
                     simd.vectorize(Products {
                         layer: self.layer,

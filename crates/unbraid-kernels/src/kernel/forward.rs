@@ -65,7 +65,8 @@ impl<'a> Forward<'a> {
             let engine = Engine::new(layer, direction, S::LANES, weights, bias);
             let part_size = part_size(batch_size, weights.len());
             let group_size = group_size(engine.plan.shapes().padded.len(), part_size);
-            (Algorithm::Definition { engine: engine.for_images(group_size), relu }, group_size)
+            let engine = Box::new(engine.for_images(group_size));
+            (Algorithm::Definition { engine, relu }, group_size)
         };
         PreparedForward { batch_size, source, target, block_size, algorithm }
     }
@@ -82,7 +83,7 @@ pub(crate) struct PreparedForward<'a> {
 }
 
 enum Algorithm<'a> {
-    Definition { engine: Engine, relu: bool },
+    Definition { engine: Box<Engine>, relu: bool },
     Winograd(WinogradForward<'a>),
 }
 
@@ -137,7 +138,7 @@ pub(crate) fn run_all<S: Simd, const LAYERS: usize>(
         place += 1;
         part
     });
-    let blocks: Vec<(&[f32], [&mut [MaybeUninit<f32>]; LAYERS])> = input
+    let blocks: Vec<(&[f32], [_; LAYERS])> = input
         .chunks(block_size * first.source.len())
         .map(|input| (input, parts.each_mut().map(|part| part.next().unwrap_or_default())))
         .collect();
