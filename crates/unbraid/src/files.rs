@@ -281,4 +281,17 @@ mod tests {
         write(&path, Existing::Replace, |file| file.write_all(b"three")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
     }
+
+    #[test]
+    fn only_text_that_begins_like_a_formula_gets_an_apostrophe() {
+        // Some programs skip a tab or a carriage return, and see what follows.
+        for start in ['=', '+', '-', '@', '\t', '\r'] {
+            let text = format!("{start}A1");
+            assert_eq!(CellText::ForSpreadsheets.of(&text), format!("'{text}"));
+            assert_eq!(CellText::Plain.of(&text), text);
+        }
+        for text in ["-0.5", "+3", "-1e-3", "a=1", "a-b", ""] {
+            assert_eq!(CellText::ForSpreadsheets.of(text), text);
+        }
+    }
 }
