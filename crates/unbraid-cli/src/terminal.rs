@@ -209,8 +209,6 @@ impl Observer for Terminal {
     }
 
     fn trained(&self, run: &Path, steps: u64, row: Option<&Row>) {
-        // Scores and figures need other memory than the steps did.
-        unbraid_kernels::return_freed_memory();
         print_result(&losses(run, steps, row));
     }
 

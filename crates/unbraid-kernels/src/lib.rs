@@ -19,7 +19,7 @@ pub use environment::{EnvironmentError, check_environment};
 pub use kernel::ConvolutionAlgorithm;
 pub use linear::LinearActivation;
 #[cfg(feature = "mimalloc")]
-pub use memory::{keep_freed_memory, return_freed_memory};
+pub use memory::keep_freed_memory;
 pub use ops::{
     AdamParameters, Conv2dLayer, Conv2dOptions, DenseLayer, RowFunction, bernoulli_loss, conv_transpose2d,
     conv_transpose2d_stack, conv2d, conv2d_stack, linear,

@@ -19,12 +19,6 @@ pub fn keep_freed_memory() {
     }
 }
 
-/// Gives freed memory back to the system at once, when no further step will want it.
-pub fn return_freed_memory() {
-    // SAFETY: may be called at any time, from any thread.
-    unsafe { libmimalloc_sys::mi_collect(true) };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
