@@ -33,6 +33,12 @@ fn train(bench: &Bench, out: &str, more: &[&str]) -> assert_cmd::Command {
     command
 }
 
+/// Whether strace is installed and may trace.
+pub(crate) fn can_trace() -> bool {
+    let tried = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
+    tried.is_ok_and(|output| output.status.success())
+}
+
 /// A system call: its name, and how many of that name there were in its thread, itself included. So strace counts.
 type Call = (String, usize);
 
@@ -57,8 +63,7 @@ fn traced(bench: &Bench, out: &str, more: &[&str], kill_at: Option<&Call>) -> Ou
 /// changes. strace counts the calls of each thread for itself: where another one, which starts up or computes, comes to the
 /// number first, the process is killed there instead, which is a kill all the same.
 fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
-    let tried = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
-    if !tried.is_ok_and(|output| output.status.success()) {
+    if !can_trace() {
         let is_benchmark = std::env::var_os(KILLS).is_some();
         assert!(!is_benchmark, "{KILLS} asks for kills, and strace is not installed or may not trace");
         skip("strace is not installed or may not trace");

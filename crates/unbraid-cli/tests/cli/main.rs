@@ -40,6 +40,8 @@ mod measure;
 mod misleading;
 mod names;
 #[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
 mod odd_names;
 mod own_data;
 mod papers;
