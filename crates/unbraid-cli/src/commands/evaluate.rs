@@ -222,7 +222,7 @@ fn score_run(compute: &Compute, path: &Path, args: &EvaluateArgs) -> Outcome<Rep
         Ok(evaluate_and_write(&run, source, &settings, earlier, &observer)?)
     })?;
     let page = run.paths().report();
-    if page.exists() {
+    if is_older(&page, &run.paths().scores()) {
         observer.0.log(&format!(
             "{}: older than these scores; `unbraid report {}` draws it again",
             page.display(),
@@ -230,4 +230,10 @@ fn score_run(compute: &Compute, path: &Path, args: &EvaluateArgs) -> Outcome<Rep
         ));
     }
     Ok(report)
+}
+
+/// Whether both files exist and the first was written before the second.
+fn is_older(file: &Path, than: &Path) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|metadata| metadata.modified());
+    matches!((written(file), written(than)), (Ok(file), Ok(than)) if file < than)
 }

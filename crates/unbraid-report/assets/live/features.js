@@ -13,10 +13,12 @@ const unbraidFeatures = ({ data, models, element }) => {
   };
   const signed = (text) => (/[1-9]/.test(text) && !text.startsWith("\u2212") ? `+${text}` : text);
 
-  // The axis reaches as far as the rows and samples of the page go, and at least two standard deviations.
-  const everywhere = models.flatMap((model) =>
-    [model.middle, ...model.starts, ...model.samples].flatMap((code) => Array.from(model.decode(code), Math.abs)));
-  const reach = Math.ceil(everywhere.reduce((most, value) => (value > most ? value : most), 2));
+  // The axis reaches as far as 99 in 100 values of the rows and samples of the page, and at least two standard deviations. The
+  // rest is drawn at its ends: in a column that hardly ever varies, a rare value is twenty deviations away.
+  const everywhere = Float32Array.from(models.flatMap((model) =>
+    [model.middle, ...model.starts, ...model.samples].flatMap((code) => Array.from(model.decode(code), Math.abs))));
+  const sorted = everywhere.filter(Number.isFinite).sort();
+  const reach = Math.max(2, Math.ceil(sorted[Math.floor(0.99 * sorted.length)] ?? 2));
   const percent = (value) => (50 * (Math.min(reach, Math.max(-reach, value)) + reach)) / reach;
 
   // One table for each model; `chosen` are the columns that they show.

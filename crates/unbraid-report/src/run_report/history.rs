@@ -120,6 +120,13 @@ impl History {
         self.columns.iter().find(|(name, _)| name == key).and_then(|(_, values)| values.last().copied())
     }
 
+    /// The value of a key in the last row up to a step: the weights of a run may be those of an earlier step than the last.
+    pub(crate) fn at(&self, step: u64, key: &str) -> Option<f64> {
+        let (_, values) = self.columns.iter().find(|(name, _)| name == key)?;
+        let row = self.steps.iter().rposition(|&logged| logged <= step as f64)?;
+        values.get(row).copied()
+    }
+
     /// A loss by step, such as `kl`; nothing if it was not logged.
     pub(crate) fn curve(&self, key: &str) -> Vec<(f64, f64)> {
         let column = self.columns.iter().find(|(name, _)| name == key);
@@ -193,6 +200,10 @@ mod tests {
         assert_eq!(names, ["loss", "reconstruction", "kl", "tc", "kl_unit/2", "kl_unit/10"]);
         assert_eq!(history.losses().collect::<Vec<_>>(), ["loss", "reconstruction", "kl", "tc"]);
         assert_eq!(history.last("kl"), Some(2.0));
+        assert_eq!(
+            [5, 10, 19, 25].map(|step| history.at(step, "kl")),
+            [None, Some(3.0), Some(3.0), Some(2.0)]
+        );
         assert!(history.series("reconstruction", "r").unwrap().points[0].1.is_nan());
         let mut names = UnitNames::default();
         assert_eq!(history.charts(&names).len(), 5);

@@ -144,7 +144,7 @@ fn summary(content: &Content<'_>) -> String {
         fact(&format!("mean squared error of a {of}"), number(value));
     }
     for (key, name) in [("reconstruction", "reconstruction, nats"), ("kl", "KL divergence, nats")] {
-        if let Some(value) = content.history.last(key) {
+        if let Some(value) = content.history.at(run.step(), key) {
             fact(name, number(value));
         }
     }
