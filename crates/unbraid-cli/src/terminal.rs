@@ -38,6 +38,8 @@ struct Pace {
     since: Instant,
     first_step: u64,
     steps: u64,
+    /// What a second has many of: `images` or `rows`.
+    points: &'static str,
     smoothed_loss: Option<f64>,
 }
 
@@ -143,7 +145,8 @@ impl Observer for Terminal {
             run.display()
         ));
         if let Ok(mut pace) = self.pace.lock() {
-            *pace = Some(Pace { since: Instant::now(), first_step: step, steps, smoothed_loss: None });
+            let (since, points) = (Instant::now(), images_or_rows(image_shape));
+            *pace = Some(Pace { since, first_step: step, steps, points, smoothed_loss: None });
         }
         if !self.is_drawn() {
             return;
@@ -187,10 +190,11 @@ impl Observer for Terminal {
                 let left = pace.left(row.step, pace.since.elapsed());
                 (format!(" of {}", pace.steps), format!(", {left} left"))
             });
+            let points = pace.map_or("images", |pace| pace.points);
             // A posterior without a density has no KL divergence, unless a term estimates it.
             let kl = row.get("train/kl").map_or_else(String::new, |kl| format!("kl {kl:.3}, "));
             log_line(&format!(
-                "step {}{of}: loss {:.3}{held_out}, reconstruction {:.3}, {kl}{images_per_second:.0} images/s{left}",
+                "step {}{of}: loss {:.3}{held_out}, reconstruction {:.3}, {kl}{images_per_second:.0} {points}/s{left}",
                 row.step,
                 value("train/loss"),
                 value("train/reconstruction"),
@@ -232,7 +236,7 @@ impl Observer for Terminal {
 
     fn encoded(&self, encoding: &Encoding<'_>) {
         let Encoding { run, images, image_shape, seconds, step, replaces } = *encoding;
-        let points = if is_row(image_shape) { "rows" } else { "images" };
+        let points = images_or_rows(image_shape);
         self.log(&format!("{}: {images} {points} encoded in {seconds:.1} s at step {step}", run.display()));
         if let Some(earlier) = replaces {
             self.log(&format!(
@@ -309,6 +313,10 @@ fn is_row(shape: ImageShape) -> bool {
     matches!(shape, ImageShape { height: 1, channels: 1, .. })
 }
 
+fn images_or_rows(shape: ImageShape) -> &'static str {
+    if is_row(shape) { "rows" } else { "images" }
+}
+
 /// What a data set consists of: images, or the rows of a table.
 pub(crate) fn points_of(shape: ImageShape) -> String {
     if is_row(shape) { format!("rows of {} columns", shape.width) } else { format!("images of {shape}") }
@@ -353,7 +361,13 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_from_what_is_done() {
-        let mut pace = Pace { since: Instant::now(), first_step: 1000, steps: 3000, smoothed_loss: None };
+        let mut pace = Pace {
+            since: Instant::now(),
+            first_step: 1000,
+            steps: 3000,
+            points: "images",
+            smoothed_loss: None,
+        };
         // 500 steps in 100 seconds, 1500 to go.
         assert_eq!(pace.left(1500, Duration::from_secs(100)), "5 minutes");
         assert_eq!(pace.left(3000, Duration::from_secs(400)), "0 seconds");

@@ -90,6 +90,7 @@ fn digits_are_trained_scored_and_edited() {
 
     // Codes and back, in the units of the table.
     bench.succeed(&["encode", "run", "--quiet", "-o", "codes.npz"], &[]);
+    assert!(bench.expect_output(&["encode", "run", "--quiet"]).starts_with("row,mean_0,"));
     bench.succeed(&["decode", "run", "codes.npz", "--quiet", "-o", "decoded.csv"], &[]);
     bench.succeed(&["decode", "run", "codes.npz", "--quiet", "-o", "decoded.npz"], &[]);
     let (header, rows) = cells(&fs::read_to_string(bench.path("decoded.csv")).unwrap());
@@ -114,19 +115,14 @@ fn digits_are_trained_scored_and_edited() {
 
     bench.succeed(&["traverse", "run", "--unit", "0", "--quiet", "-o", "t.svg"], &[]);
     assert!(fs::read_to_string(bench.path("t.svg")).unwrap().contains("pixel_"));
-    let measured = bench.expect_output(&[
-        "measure",
-        "run",
-        "--images",
-        "50",
-        "--likelihood-images",
-        "5",
-        "--samples",
-        "5",
-        "--quiet",
-        "--format",
-        "json",
-    ]);
+    let measure =
+        ["measure", "run", "--images", "50", "--likelihood-images", "5", "--samples", "5", "--quiet"];
+    let measured = bench.expect_output(&measure);
+    assert!(
+        !measured.replace("--images", "").contains("image") && measured.contains("\n50 rows; "),
+        "{measured}"
+    );
+    let measured = bench.expect_output(&[&measure[..], &["--format", "json"]].concat());
     let measured: serde_json::Value = serde_json::from_str(&measured).unwrap();
     // Of standardised values: with everything lost it would be the variance, 61 / 64.
     assert!(measured["mean_squared_error"].as_f64().unwrap() < 61.0 / 64.0 * (1.0 - 0.4), "{measured}");

@@ -83,6 +83,9 @@ pub struct Measures {
     pub seed: u64,
     /// Training steps of the weights.
     pub step: u64,
+    /// Whether the images are rows of a table.
+    #[serde(skip)]
+    is_table: bool,
 }
 
 impl Run {
@@ -150,6 +153,7 @@ impl Run {
             samples: effort.samples,
             seed: effort.seed,
             step: self.step(),
+            is_table: data.columns().is_some(),
         })
     }
 
@@ -204,13 +208,22 @@ impl Measures {
 
     /// Every scalar with its name and a description; `None` where it is not defined for the run's posterior.
     pub fn rows(&self) -> Vec<(&'static str, Option<f64>, &'static str)> {
+        let word = |of_images, of_rows| if self.is_table { of_rows } else { of_images };
         vec![
-            ("mean_squared_error", Some(self.mean_squared_error), "of a pixel, image to reconstruction"),
+            (
+                "mean_squared_error",
+                Some(self.mean_squared_error),
+                word("of a pixel, image to reconstruction", "of a column, row to reconstruction"),
+            ),
             ("distortion", Some(self.distortion), "nats: -ln p(x|z), z from the posterior"),
             ("rate", self.rate, "nats: KL(q(z|x) || p(z))"),
             ("elbo", self.elbo, "nats: -(rate + distortion)"),
             ("log_likelihood", self.log_likelihood, "nats: ln p(x), importance-weighted"),
-            ("log_likelihood_error", self.log_likelihood_error, "its standard error over images"),
+            (
+                "log_likelihood_error",
+                self.log_likelihood_error,
+                word("its standard error over images", "its standard error over rows"),
+            ),
             (
                 "mutual_information_lower",
                 self.mutual_information_lower,
@@ -220,10 +233,14 @@ impl Measures {
             (
                 "information_ceiling",
                 Some(self.information_ceiling),
-                "ln of the images: the lower one's limit",
+                word("ln of the images: the lower one's limit", "ln of the rows: the lower one's limit"),
             ),
             ("total_correlation_lower", self.total_correlation_lower, "nats: of q(z), the smaller estimate"),
-            ("total_correlation_upper", self.total_correlation_upper, "the larger; more images: closer"),
+            (
+                "total_correlation_upper",
+                self.total_correlation_upper,
+                word("the larger; more images: closer", "the larger; more rows: closer"),
+            ),
             ("active_units", Some(self.active_units as f64), "variance of the mean above 0.01"),
         ]
     }
@@ -247,18 +264,19 @@ impl Measures {
             };
             let _ = writeln!(text, "\nundefined for this run: {reason}");
         }
+        let points = if self.is_table { "rows" } else { "images" };
         let _ = writeln!(
             text,
-            "\n{} images; distortion to likelihood: {} images, {} samples each; step {}",
+            "\n{} {points}; distortion to likelihood: {} {points}, {} samples each; step {}",
             self.images, self.likelihood_images, self.samples, self.step
         );
         if self.is_at_ceiling() {
             let _ = writeln!(
                 text,
                 "The mutual information is at its ceiling, ln {} = {:.4}: codes of different\n\
-                 images do not overlap, and that is all that so many images can tell. Its true\n\
+                 {points} do not overlap, and that is all that so many {points} can tell. Its true\n\
                  value and that of the total correlation may be much larger, even where two\n\
-                 estimates agree. --images raises the ceiling, up to all images of the data.",
+                 estimates agree. --images raises the ceiling, up to all {points} of the data.",
                 self.images, self.information_ceiling
             );
         }

@@ -93,7 +93,7 @@ pub fn write_csv(
 
 /// The names of the columns of a CSV file.
 pub fn columns(run: &Run, data: &dyn DataSet) -> Vec<String> {
-    let mut columns = vec!["image".to_owned()];
+    let mut columns = vec![if data.columns().is_some() { "row" } else { "image" }.to_owned()];
     columns.extend(data.image_name(0).map(|_| "name".to_owned()));
     let continuous = |unit: usize| name_or(run.names().get(Unit::Continuous(unit)), unit);
     columns.extend((0..run.units()).map(|unit| format!("mean_{}", continuous(unit))));
