@@ -54,8 +54,8 @@ pub(super) fn tar(path: &Path, kind: u8) {
 }
 
 /// The same in gzip.
-pub(super) fn tar_gz(path: &Path) {
-    fs::write(path, gzip(&tar_header("././@LongLink", b'L', 3 << 30))).unwrap();
+pub(super) fn tar_gz(path: &Path, kind: u8) {
+    fs::write(path, gzip(&tar_header("././@LongLink", kind, 3 << 30))).unwrap();
 }
 
 /// An archive with the names of a thousand cars, of which there are 183.

@@ -57,7 +57,8 @@ fn bombs_are_refused_in_little_memory() {
     }
     makers::tar(&bench.path("gnu/nips2015-analogy-data.tar"), b'L');
     makers::tar(&bench.path("pax/nips2015-analogy-data.tar"), b'x');
-    makers::tar_gz(&bench.path("gnu/nips2015-analogy-data.tar.gz"));
+    makers::tar_gz(&bench.path("gnu/nips2015-analogy-data.tar.gz"), b'L');
+    makers::tar_gz(&bench.path("pax/nips2015-analogy-data.tar.gz"), b'x');
     makers::cars(&bench.path("many/nips2015-analogy-data.tar"));
     makers::mat5(&bench.path("matlab/a.mat"));
     makers::jpeg(&bench.path("jpeg/a.jpg"));
@@ -100,6 +101,7 @@ fn bombs_are_refused_in_little_memory() {
         (&["data", "info", "gnu/nips2015-analogy-data.tar"], long_name("gnu/nips2015-analogy-data.tar")),
         (&["data", "info", "gnu/nips2015-analogy-data.tar.gz"], long_name("gnu/nips2015-analogy-data.tar.gz")),
         (&["data", "info", "pax/nips2015-analogy-data.tar"], long_name("pax/nips2015-analogy-data.tar")),
+        (&["data", "info", "pax/nips2015-analogy-data.tar.gz"], long_name("pax/nips2015-analogy-data.tar.gz")),
         (
             // Twice 96 images of 64 x 64 x 3 of each.
             &["data", "info", "many/nips2015-analogy-data.tar"],
