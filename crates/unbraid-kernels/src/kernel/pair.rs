@@ -74,22 +74,12 @@ impl BackwardPair<'_> {
     /// A convolution of the images by the definition, then one by Winograd's algorithm.
     fn contract<S: Simd>(&self, simd: S) -> [Gradients; 2] {
         let Self { layers, direction, weights, .. } = *self;
-        let second = Backward {
-            layer: layers[1],
-            direction,
-            input: self.between,
-            weights: weights[1],
-            output: self.output,
-            gradient: self.gradient,
-            needs_input: true,
-            needs_weights: true,
-        };
         let wanted = Wanted { input: false, weights: true };
         let (blocks, block_size) = winograd::blocks(layers[1]);
         let first = DirectBackward::new::<S>(layers[0], direction, weights[0], wanted, block_size);
         let mut sums = first.sums(blocks);
         let neighbour = Neighbour { layer: &first, images: self.input, sums: sums.parts().collect() };
-        let second = second.with_neighbour(simd, Some(neighbour));
+        let second = self.second().with_neighbour(simd, Some(neighbour));
         // SAFETY: the backward pass of the second layer calls `DirectBackward::part` for each of its blocks.
         let (weights, bias) = unsafe { first.collect(sums) };
         [Gradients { input: None, weights, bias }, second]
@@ -119,20 +109,24 @@ impl BackwardPair<'_> {
         [first, Gradients { input: None, weights, bias }]
     }
 
-    /// The second layer, and then the first.
-    fn one_by_one<S: Simd>(&self, simd: S) -> [Gradients; 2] {
-        let Self { layers, direction, weights, .. } = *self;
-        let second = Backward {
-            layer: layers[1],
-            direction,
+    /// The backward pass of the second layer by itself.
+    fn second(&self) -> Backward<'_> {
+        Backward {
+            layer: self.layers[1],
+            direction: self.direction,
             input: self.between,
-            weights: weights[1],
+            weights: self.weights[1],
             output: self.output,
             gradient: self.gradient,
             needs_input: true,
             needs_weights: true,
-        };
-        let mut second = second.run(simd);
+        }
+    }
+
+    /// The second layer, and then the first.
+    fn one_by_one<S: Simd>(&self, simd: S) -> [Gradients; 2] {
+        let Self { layers, direction, weights, .. } = *self;
+        let mut second = self.second().run(simd);
         let first = Backward {
             layer: layers[0],
             direction,
