@@ -83,9 +83,9 @@ impl Case {
     }
 }
 
-/// Only sums over images may be added in another order, those of the weights and the bias next to the images: at most 64
-/// images of 16 x 16 pixels, or 16,384 terms, whose rounding errors are a random walk of sqrt(16,384) = 128 half-units of the
-/// sum at most. The outputs are the same to the last bit.
+/// Only sums over images may be added in another order, those of the weights next to the images: at most 19 images of 16 x 16
+/// pixels, or 4,864 terms, whose rounding errors are a random walk of sqrt(4,864) = 70 half-units of the sum. The outputs are
+/// the same to the last bit.
 #[test]
 fn a_stack_is_its_layers_one_by_one() {
     on_every_instruction_set(|set| {
@@ -97,7 +97,7 @@ fn a_stack_is_its_layers_one_by_one() {
                 let difference = |(found, expected): (&f32, &f32)| f64::from(found - expected).powi(2);
                 let error = found.iter().zip(expected).map(difference).sum::<f64>().sqrt();
                 let size = expected.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
-                let bound = 128.0 * 0.5 * f64::from(f32::EPSILON) * size;
+                let bound = 70.0 * 0.5 * f64::from(f32::EPSILON) * size;
                 assert!(error <= bound, "{set}, {case:?}, array {number}: {error} of {size}");
             }
         }

@@ -26,6 +26,24 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// Scores that are only printed again leave the page as new as it was.
+#[test]
+fn a_page_is_called_old_only_if_scores_are_newer() {
+    let bench = Bench::new();
+    bench.train("run", &[]).assert().success();
+    let notes = |metrics: &str| {
+        let command = ["evaluate", "run", "--samples", "300", "--metrics", metrics];
+        crate::support::check(&bench.unbraid(&command).output().unwrap(), &[])
+    };
+    let old = "older than these scores";
+    assert!(!notes("mig").contains(old), "there is no page yet");
+    fs::write(bench.path("run/report.html"), "").unwrap();
+    let again = notes("mig");
+    assert!(again.contains("0 computed") && !again.contains(old), "{again}");
+    let more = notes("mig,hoyer");
+    assert!(more.contains("1 computed") && more.contains(old), "{more}");
+}
+
 #[test]
 fn scores_and_codes_are_written_beside_the_run() {
     let bench = Bench::new();

@@ -68,13 +68,13 @@ impl<'a> Forward<'a> {
             let engine = Box::new(engine.for_images(group_size));
             (Algorithm::Definition { engine, relu }, group_size)
         };
-        PreparedForward { batch_size, source, target, block_size, algorithm }
+        PreparedForward { layer, source, target, block_size, algorithm }
     }
 }
 
 /// A layer with its weights prepared.
 pub(crate) struct PreparedForward<'a> {
-    batch_size: usize,
+    layer: &'a Layer,
     source: ImageShape,
     target: ImageShape,
     /// Images that are computed at once.
@@ -121,15 +121,15 @@ pub(crate) fn run_all<S: Simd, const LAYERS: usize>(
     layers: &[PreparedForward<'_>; LAYERS],
 ) -> [Vec<f32>; LAYERS] {
     let Some(first) = layers.first() else { return [(); LAYERS].map(|()| Vec::new()) };
-    let batch_size = first.batch_size;
-    assert_eq!(input.len(), batch_size * first.source.len(), "input images");
+    assert_eq!(input.len(), first.layer.batch_len(first.source), "input images");
     for pair in layers.windows(2) {
-        assert_eq!((pair[1].batch_size, pair[1].source), (batch_size, pair[0].target), "a chain of layers");
+        let output = (pair[0].layer.batch_size, pair[0].target);
+        assert_eq!((pair[1].layer.batch_size, pair[1].source), output, "a chain of layers");
     }
     // Winograd's algorithm wants as many tiles as fit into the cache; the definition takes any number of images.
     let leading = layers.iter().find(|layer| matches!(layer.algorithm, Algorithm::Winograd(_)));
     let block_size = leading.unwrap_or(first).block_size;
-    let lengths = layers.each_ref().map(|layer| batch_size * layer.target.len());
+    let lengths = layers.each_ref().map(|prepared| prepared.layer.batch_len(prepared.target));
     let mut outputs = lengths.map(Vec::with_capacity);
     let mut place = 0;
     let mut parts = outputs.each_mut().map(|output| {

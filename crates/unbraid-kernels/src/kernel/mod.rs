@@ -24,7 +24,7 @@ mod window;
 mod winograd;
 mod write_only;
 
-pub(crate) use backward::{Backward, backward};
+pub(crate) use backward::{Backward, Gradients, backward};
 pub(crate) use forward::{Forward, forward, forward_pair};
 pub(crate) use pair::{BackwardPair, backward_pair, is_pair};
 pub use winograd::ConvolutionAlgorithm;

@@ -87,26 +87,37 @@ impl BackwardPair<'_> {
 
     /// A transposed convolution by Winograd's algorithm, then one to the images by the definition.
     fn expand<S: Simd>(&self, simd: S) -> [Gradients; 2] {
-        let Self { layers, direction, weights, needs_input, .. } = *self;
-        let first = Backward {
-            layer: layers[0],
-            direction,
-            input: self.input,
-            weights: weights[0],
-            output: Some(self.between),
-            gradient: &[],
-            needs_input,
-            needs_weights: true,
-        };
+        let Self { layers, direction, weights, .. } = *self;
         let wanted = Wanted { input: true, weights: true };
         let (blocks, block_size) = winograd::blocks(layers[0]);
         let second = DirectBackward::new::<S>(layers[1], direction, weights[1], wanted, block_size);
         let mut sums = second.sums(blocks);
         let neighbour = Neighbour { layer: &second, images: self.gradient, sums: sums.parts().collect() };
-        let first = first.with_neighbour(simd, Some(neighbour));
+        let first = self.first(&[]).with_neighbour(simd, Some(neighbour));
         // SAFETY: the backward pass of the first layer calls `DirectBackward::part` for each of its blocks.
         let (weights, bias) = unsafe { second.collect(sums) };
         [first, Gradients { input: None, weights, bias }]
+    }
+
+    /// The second layer, and then the first.
+    fn one_by_one<S: Simd>(&self, simd: S) -> [Gradients; 2] {
+        let mut second = self.second().run(simd);
+        let gradient = second.input.take().unwrap_or_default();
+        [self.first(&gradient).run(simd), second]
+    }
+
+    /// The backward pass of the first layer by itself, from the gradient of its output.
+    fn first<'b>(&'b self, gradient: &'b [f32]) -> Backward<'b> {
+        Backward {
+            layer: self.layers[0],
+            direction: self.direction,
+            input: self.input,
+            weights: self.weights[0],
+            output: Some(self.between),
+            gradient,
+            needs_input: self.needs_input,
+            needs_weights: true,
+        }
     }
 
     /// The backward pass of the second layer by itself.
@@ -122,21 +133,25 @@ impl BackwardPair<'_> {
             needs_weights: true,
         }
     }
+}
 
-    /// The second layer, and then the first.
-    fn one_by_one<S: Simd>(&self, simd: S) -> [Gradients; 2] {
-        let Self { layers, direction, weights, .. } = *self;
-        let mut second = self.second().run(simd);
-        let first = Backward {
-            layer: layers[0],
-            direction,
-            input: self.input,
-            weights: weights[0],
-            output: Some(self.between),
-            gradient: &second.input.take().unwrap_or_default(),
-            needs_input: self.needs_input,
-            needs_weights: true,
-        };
-        [first.run(simd), second]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::tests::square_layer;
+
+    /// The layers of `conv` next to images of 64 x 64 pixels with one or three channels; everything else goes one by one.
+    #[test]
+    fn the_layers_next_to_the_images_are_pairs() {
+        let halving = |size, channels| square_layer(64, size, channels, [4, 2, 1]);
+        let (outer, inner) = (halving(64, [1, 32]), halving(32, [32, 32]));
+        let (colour, third) = (halving(64, [3, 32]), halving(16, [32, 64]));
+        let (down, up) = (Direction::Contract, Direction::Expand);
+        assert!(is_pair([&outer, &inner], down, [true, true]));
+        assert!(is_pair([&colour, &inner], down, [true, true]));
+        assert!(is_pair([&inner, &outer], up, [true, false]));
+        assert!(!is_pair([&inner, &third], down, [true, true]), "both by Winograd's algorithm");
+        assert!(!is_pair([&outer, &inner], down, [false, true]), "no ReLU between them");
+        assert!(!is_pair([&inner, &outer], up, [true, true]), "a ReLU after the last");
     }
 }

@@ -115,6 +115,18 @@ fn register(grads: &mut TapeGradients, parent: Option<NodeId>, values: Option<Ve
     }
 }
 
+/// The same for the weight and the bias of a convolution.
+fn register_parameters(
+    grads: &mut TapeGradients,
+    [weight_node, bias_node]: [Option<NodeId>; 2],
+    gradients: kernel::Gradients,
+    weight: &FlexTensor,
+) {
+    let channels = vec![gradients.bias.len()];
+    register(grads, weight_node, gradients.weights, dimensions(weight));
+    register(grads, bias_node, Some(gradients.bias), channels);
+}
+
 impl LayerBackend for Flex {
     fn unbraid_layer(
         input: FlexTensor,
@@ -217,7 +229,7 @@ impl Backward<Flex, 5> for PairBackward {
         let PairState { input, weights, between, output, options } = ops.state;
         let PairOptions { layers, direction, .. } = options;
         let (input, weights) = (input.to_contiguous(), weights.map(|weight| weight.to_contiguous()));
-        let [first, second] = kernel::backward_pair(kernel::BackwardPair {
+        let [mut first, second] = kernel::backward_pair(kernel::BackwardPair {
             layers: [&layers[0], &layers[1]],
             direction,
             input: slice(&input),
@@ -227,16 +239,9 @@ impl Backward<Flex, 5> for PairBackward {
             gradient: slice(&gradient),
             needs_input: input_node.is_some(),
         });
-        register(grads, input_node, first.input, dimensions(&input));
-        let nodes = [[first_weight, first_bias], [second_weight, second_bias]];
-        for (([weight_node, bias_node], gradients), weight) in
-            nodes.into_iter().zip([(first.weights, first.bias), (second.weights, second.bias)]).zip(&weights)
-        {
-            let (weight_gradient, bias_gradient) = gradients;
-            let channels = vec![bias_gradient.len()];
-            register(grads, weight_node, weight_gradient, dimensions(weight));
-            register(grads, bias_node, Some(bias_gradient), channels);
-        }
+        register(grads, input_node, first.input.take(), dimensions(&input));
+        register_parameters(grads, [first_weight, first_bias], first, &weights[0]);
+        register_parameters(grads, [second_weight, second_bias], second, &weights[1]);
     }
 }
 
@@ -262,8 +267,8 @@ impl Backward<Flex, 3> for LayerBackward {
         let LayerState { input, weight, output, options } = ops.state;
         let LayerOptions { layer, direction, .. } = options;
         let output = output.map(|output| output.to_contiguous());
-        let output = output.as_ref().map(|output| output.as_slice::<f32>().expect(SINGLE_PRECISION));
-        let gradients = with_floats(&gradient, |gradient| {
+        let output = output.as_ref().map(slice);
+        let mut gradients = with_floats(&gradient, |gradient| {
             with_floats(&input, |input| {
                 with_floats(&weight, |weights| {
                     kernel::backward(kernel::Backward {
@@ -279,10 +284,8 @@ impl Backward<Flex, 3> for LayerBackward {
                 })
             })
         });
-        let bias_shape = vec![gradients.bias.len()];
-        register(grads, input_node, gradients.input, dimensions(&input));
-        register(grads, weight_node, gradients.weights, dimensions(&weight));
-        register(grads, bias_node, Some(gradients.bias), bias_shape);
+        register(grads, input_node, gradients.input.take(), dimensions(&input));
+        register_parameters(grads, [weight_node, bias_node], gradients, &weight);
     }
 }
 

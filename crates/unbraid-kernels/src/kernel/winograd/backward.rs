@@ -170,8 +170,6 @@ impl Side {
 impl Backward<'_> {
     /// All gradients by Winograd's algorithm.
     pub(crate) fn by_winograd<S: Simd>(&self, simd: S) -> Gradients {
-        let (_, output) = self.direction.between(self.layer);
-        assert_eq!(self.gradient.len(), self.layer.batch_len(output), "gradient of the output");
         self.with_neighbour(simd, None)
     }
 
@@ -188,6 +186,10 @@ impl Backward<'_> {
             Direction::Expand => (Side::coarse(&grid), Side::fine(&grid)),
         };
         assert_eq!(self.input.len(), layer.batch_len(input_side.image), "input images");
+        let outputs = layer.batch_len(gradient_side.image);
+        let gradient = (is_alone || self.direction == Direction::Contract).then_some(self.gradient);
+        assert!(gradient.is_none_or(|gradient| gradient.len() == outputs), "gradient of the output");
+        assert!(self.output.is_none_or(|output| output.len() == outputs), "output images");
         let block_size = block_size(&grid, layer.batch_size);
         let direction = self.direction.opposite();
         let weights =
@@ -201,7 +203,7 @@ impl Backward<'_> {
         // Each product of the weight gradient reads the tiles of all images, wherever they have been transformed. A half of the
         // batch that stays on one core, or on cores with a cache in common, spares them the way to the other.
         let whole = Part {
-            gradient: (is_alone || self.direction == Direction::Contract).then_some(self.gradient),
+            gradient,
             output: self.output,
             input: self.input,
             input_gradient: needs_input.then(|| &mut input_gradient.spare_capacity_mut()[..input_length]),
