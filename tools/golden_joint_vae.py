@@ -9,40 +9,15 @@ smallest distance between the two largest logits of a test image, and the larges
 
 Needs: pip install torch numpy
 """
-import gzip
-import pathlib
 import sys
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from mnist import digit_of_class, read, resized
+
 STATE = torch.load(sys.argv[1], map_location="cpu", weights_only=True)
-MNIST = pathlib.Path(sys.argv[2])
-
-
-def read(name, header):
-    with gzip.open(MNIST / f"{name}-ubyte.gz") as file:
-        return np.frombuffer(file.read()[header:], np.uint8)
-
-
-def weights(old=28, new=32):
-    """Row i: what each old pixel is worth at the centre of new pixel i; at a border, the only one that is there."""
-    rows = np.zeros((new, old))
-    for i in range(new):
-        centre = (i + 0.5) * old / new - 0.5
-        for j in (int(np.floor(centre)), int(np.floor(centre)) + 1):
-            if 0 <= j < old:
-                rows[i, j] = 1 - abs(centre - j)
-    return rows / rows.sum(axis=1, keepdims=True)
-
-
-def resized(images, twice):
-    change = weights()
-    rows = images.astype(np.float64) @ change.T
-    if twice:
-        rows = np.floor(rows + 0.5)
-    return np.floor(change @ rows + 0.5) / 255
 
 
 def logits(images, kind=torch.float32):
@@ -59,11 +34,10 @@ def logits(images, kind=torch.float32):
     return torch.cat(parts).double().numpy()
 
 
-train, train_digits = read("train-images-idx3", 16).reshape(-1, 28, 28), read("train-labels-idx1", 8)
-test, test_digits = read("t10k-images-idx3", 16).reshape(-1, 28, 28), read("t10k-labels-idx1", 8)
+train, train_digits, test, test_digits = read(sys.argv[2])
 for twice in (True, False):
     train_class = logits(resized(train, twice)).argmax(axis=1)
-    digit = np.array([np.bincount(train_digits[train_class == k], minlength=10).argmax() for k in range(10)])
+    digit = digit_of_class(train_class, train_digits)
     single, double = (logits(resized(test, twice), kind) for kind in (torch.float32, torch.float64))
     largest = np.sort(double, axis=1)
     print(
