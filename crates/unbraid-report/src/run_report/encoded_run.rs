@@ -22,7 +22,7 @@ pub(crate) struct EncodedRun<'a> {
 }
 
 impl<'a> EncodedRun<'a> {
-    /// Draws `count` images and encodes them; the same images of the same data for every run, so that runs can be
+    /// Draws at most `count` images and encodes them; the same images of the same data for every run, so that runs can be
     /// compared.
     ///
     /// # Errors
@@ -33,8 +33,8 @@ impl<'a> EncodedRun<'a> {
         count: usize,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let mut indices = vec![0; count];
-        sampling::uniform(data.len(), &mut Stream::new(0, "report images").at(0).generator(), &mut indices);
+        let mut generator = Stream::new(0, "report images").at(0).generator();
+        let indices = sampling::at_most(count, data.len(), &mut generator);
         let posteriors = run.encode_data(data, &indices, noise(), progress)?;
         let divergences = sorted(run.layout().units().zip(run.divergences(&posteriors, 0)).collect());
         Ok(Self { run, data, indices, posteriors, divergences })

@@ -37,12 +37,8 @@ const ROWS: usize = 5000;
 pub fn write_table_charts(data: &dyn DataSet, path: &Path, existing: Existing) -> Result {
     let names: Vec<String> =
         data.columns().unwrap_or_default().iter().take(MOST_TABLE_CHARTS).cloned().collect();
-    let mut indices: Vec<usize> = vec![0; ROWS];
-    if data.len() <= ROWS {
-        indices = (0..data.len()).collect();
-    } else {
-        sampling::uniform(data.len(), &mut Stream::new(0, "table charts").at(0).generator(), &mut indices);
-    }
+    let mut generator = Stream::new(0, "table charts").at(0).generator();
+    let indices = sampling::at_most(ROWS, data.len(), &mut generator);
     let mut columns = vec![Vec::with_capacity(indices.len()); names.len()];
     let mut row = vec![0.0; data.shape().values()];
     for &index in &indices {

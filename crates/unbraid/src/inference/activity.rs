@@ -23,7 +23,7 @@ pub struct UnitActivity {
 }
 
 impl Run {
-    /// What each unit carries over `count` images drawn at random from `data`, the unit with the largest divergence first.
+    /// What each unit carries over at most `count` images drawn at random from `data`, the unit with the largest divergence first.
     ///
     /// # Errors
     /// If the images are of another size than those of the run, or cannot be read.
@@ -33,8 +33,8 @@ impl Run {
         count: usize,
         progress: &dyn Progress,
     ) -> Result<Vec<UnitActivity>> {
-        let mut indices = vec![0; count];
-        sampling::uniform(data.len(), &mut Stream::new(0, "unit activity").at(0).generator(), &mut indices);
+        let mut generator = Stream::new(0, "unit activity").at(0).generator();
+        let indices = sampling::at_most(count, data.len(), &mut generator);
         let posteriors = self.encode_data(data, &indices, input::noise(), progress)?;
         let varies = |unit: usize| {
             let means = posteriors.mean.column(unit);
