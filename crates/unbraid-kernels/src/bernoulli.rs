@@ -46,18 +46,14 @@ pub(crate) fn bernoulli(logits: &[f32], targets: &[f32], rows: usize, with_gradi
     Bernoulli { losses, gradient: Some(gradient) }
 }
 
-/// Each row of `gradient` multiplied by its own factor.
-pub(crate) fn scale_rows(gradient: &[f32], factors: &[f32]) -> Vec<f32> {
+/// Multiplies each row of `gradient` by its own factor.
+pub(crate) fn scale_rows(gradient: &mut [f32], factors: &[f32]) {
     let columns = gradient.len().checked_div(factors.len()).unwrap_or(0).max(1);
-    let mut scaled = vec![0.0; gradient.len()];
-    scaled.par_chunks_mut(columns).zip(gradient.par_chunks(columns)).zip(factors).for_each(
-        |((scaled, gradient), factor)| {
-            for (scaled, gradient) in scaled.iter_mut().zip(gradient) {
-                *scaled = gradient * factor;
-            }
-        },
-    );
-    scaled
+    gradient.par_chunks_mut(columns).zip(factors).for_each(|(row, factor)| {
+        for value in row {
+            *value *= factor;
+        }
+    });
 }
 
 /// Computes the loss of one row, and writes all of its gradient if that is wanted.

@@ -368,8 +368,10 @@ struct BernoulliBackward;
 
 #[derive(Clone, Debug)]
 struct BernoulliState {
-    /// The gradient of each loss with respect to its logits, in the shape of the logits.
-    gradient: FlexTensor,
+    /// The gradient of each loss with respect to its logits.
+    gradient: Vec<f32>,
+    /// Shape of the logits.
+    shape: Vec<usize>,
 }
 
 impl Backward<Flex, 1> for BernoulliBackward {
@@ -379,11 +381,9 @@ impl Backward<Flex, 1> for BernoulliBackward {
         let [logits_node] = ops.parents;
         let upstream = grads.consume::<Flex>(&ops.node);
         if let Some(node) = logits_node {
-            let shape = dimensions(&ops.state.gradient);
-            let scaled = with_floats(&ops.state.gradient, |gradient| {
-                with_floats(&upstream, |upstream| scale_rows(gradient, upstream))
-            });
-            grads.register::<Flex>(node.id, tensor(scaled, shape));
+            let BernoulliState { mut gradient, shape } = ops.state;
+            with_floats(&upstream, |upstream| scale_rows(&mut gradient, upstream));
+            grads.register::<Flex>(node.id, tensor(gradient, shape));
         }
     }
 }
@@ -467,8 +467,8 @@ impl<C: CheckpointStrategy> LayerBackend for Autodiff<Flex, C> {
         match BernoulliBackward.prepare::<C>([logits.node()]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
                 let (losses, gradient) = bernoulli_forward(logits.primitive(), targets.primitive(), true);
-                let gradient = tensor(gradient.unwrap_or_default(), dimensions(logits.primitive()));
-                prep.finish(BernoulliState { gradient }, losses)
+                let (gradient, shape) = (gradient.unwrap_or_default(), dimensions(logits.primitive()));
+                prep.finish(BernoulliState { gradient, shape }, losses)
             }
             OpsKind::UnTracked(prep) => {
                 prep.finish(bernoulli_forward(logits.primitive(), targets.primitive(), false).0)

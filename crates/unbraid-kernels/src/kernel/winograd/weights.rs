@@ -1,5 +1,6 @@
 //! Weights to transformed weights, and the gradient of transformed weights back to that of the weights.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -190,12 +191,16 @@ impl Kernel for CollectWeights<'_> {
         let transformed = Transformed { tiles: PHASES * fine, width: coarse }.len();
         assert!(self.sources.iter().all(|source| source.len() == transformed), "transformed gradients");
         assert!(coarse.is_multiple_of(S::LANES), "channels are whole vectors");
-        let mut weights = vec![0.0; self.layer.weights()];
+        let length = self.layer.weights();
+        let mut weights = Vec::with_capacity(length);
         let kernels = fine * KERNEL * KERNEL;
-        weights.par_chunks_mut(S::LANES * kernels).enumerate().for_each(|(number, weights)| {
+        let parts = weights.spare_capacity_mut()[..length].par_chunks_mut(S::LANES * kernels);
+        parts.enumerate().for_each(|(number, weights)| {
             let (sources, first) = (self.sources, number * S::LANES);
             simd.vectorize(CollectSome { sources, first, fine, coarse, weights });
         });
+        // SAFETY: the parts cover the weights, and each has been written: all fine channels of a vector of coarse ones.
+        unsafe { weights.set_len(length) };
         weights
     }
 }
@@ -207,7 +212,8 @@ struct CollectSome<'a> {
     first: usize,
     fine: usize,
     coarse: usize,
-    weights: &'a mut [f32],
+    /// Every float of them is written.
+    weights: &'a mut [MaybeUninit<f32>],
 }
 
 impl Kernel for CollectSome<'_> {
@@ -242,7 +248,7 @@ impl Kernel for CollectSome<'_> {
             for lane in 0..S::LANES {
                 let kernel = &mut weights[(lane * fine + channel) * KERNEL * KERNEL..][..KERNEL * KERNEL];
                 for (value, tap) in kernel.iter_mut().zip(&taps) {
-                    *value = tap[lane];
+                    value.write(tap[lane]);
                 }
             }
         }
