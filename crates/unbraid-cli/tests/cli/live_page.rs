@@ -15,7 +15,6 @@ use unbraid::Run;
 use unbraid::data::DataSet;
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
-use unbraid::data::sampling::uniform;
 use unbraid::metrics::information::mutual_information;
 use unbraid::model::Unit;
 
@@ -226,9 +225,8 @@ fn models_of_a_comparison_move_together() {
 /// What the words beside a slider say of a unit: its KL divergence, and the factor that it follows best. The shares of variance
 /// are 1 - (within / (n - k)) / (total / (n - 1)) with the sums of squares within the k values of a factor, and altogether.
 fn notes(run: &Run, data: &dyn DataSet) -> Vec<(Unit, f64, String, f64)> {
-    // The images that reports draw.
-    let mut indices = vec![0; 10_000];
-    uniform(data.len(), &mut Stream::new(0, "report images").at(0).generator(), &mut indices);
+    // Reports draw every image of so small a data set once.
+    let indices: Vec<usize> = (0..data.len()).collect();
     let posteriors = run.encode_data(data, &indices, Stream::new(0, "no noise"), &Silent).unwrap();
     let space = data.factors().unwrap();
     let mut values = vec![0; space.len()];
