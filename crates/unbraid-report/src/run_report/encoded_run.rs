@@ -1,6 +1,7 @@
 //! A run with a sample of its data, encoded: what figures are drawn from.
 
 use crate::error::Result;
+use crate::numbers::thousands;
 use ndarray::{Array2, Array4, ArrayView2, Axis};
 use rand_distr::{Distribution, StandardNormal};
 use unbraid::Run;
@@ -58,6 +59,12 @@ impl<'a> EncodedRun<'a> {
     /// How many images were encoded.
     pub(crate) fn count(&self) -> usize {
         self.indices.len()
+    }
+
+    /// How many images were encoded, at most `most`, in words: "10,000 images", or "1,797 rows" of a table.
+    pub(crate) fn counted(&self, most: usize) -> String {
+        let points = if self.run.features().is_some() { "rows" } else { "images" };
+        format!("{} {points}", thousands(self.count().min(most)))
     }
 
     /// All units with their KL divergence KL(q(z_i|x) || p(z_i)), mean over the images, in nats; the largest first.

@@ -8,7 +8,6 @@ use crate::chart::{dots, heat_map, histogram};
 use crate::colour::{SERIES, scale};
 use crate::error::Result;
 use crate::figure::{Drawing, Figure};
-use crate::numbers::thousands;
 use crate::picture::density::{self, Square};
 use ndarray::{Array1, Array2, Array4, Axis};
 use unbraid::data::Factor;
@@ -51,9 +50,9 @@ pub(crate) fn aggregate_posterior(encoded: &EncodedRun<'_>) -> Option<Figure> {
         name: "aggregate-posterior",
         title: "Aggregate posterior against the prior".to_owned(),
         caption: format!(
-            "Bars: samples of the posteriors of {} images. Line: the prior. Units are sorted by KL divergence; an unused \
+            "Bars: samples of the posteriors of {}. Line: the prior. Units are sorted by KL divergence; an unused \
              unit matches the prior exactly.",
-            thousands(encoded.count())
+            encoded.counted(usize::MAX)
         ),
         drawing: Drawing::Charts(charts),
     })
@@ -115,9 +114,9 @@ pub(crate) fn plane_density(encoded: &EncodedRun<'_>) -> Option<Figure> {
         name: "density",
         title: "Density of the latent plane".to_owned(),
         caption: format!(
-            "The aggregate posterior of {} images and the prior in the same colours: dark is zero, yellow the highest of \
+            "The aggregate posterior of {} and the prior in the same colours: dark is zero, yellow the highest of \
              both.",
-            thousands(count)
+            encoded.counted(count)
         ),
         drawing: Drawing::Picture(density::draw(
             square,
@@ -149,10 +148,10 @@ pub(crate) fn coloured_codes(encoded: &EncodedRun<'_>) -> Option<Figure> {
         name: "codes",
         title: "Codes in the latent plane".to_owned(),
         caption: format!(
-            "The posterior means of {} images, coloured by one factor in each panel: by its values if there are at most ten, \
+            "The posterior means of {}, coloured by one factor in each panel: by its values if there are at most ten, \
              or else from dark for the lowest to yellow for the highest. An autoencoder leaves gaps between classes; a VAE \
              packs them around the origin.",
-            thousands(count)
+            encoded.counted(count)
         ),
         drawing: Drawing::Charts(charts),
     })
@@ -346,9 +345,9 @@ pub(crate) fn scatters(encoded: &EncodedRun<'_>, scores: &Scores) -> Option<Figu
         name: "units-against-factors",
         title: "Each factor against its unit".to_owned(),
         caption: format!(
-            "The posterior mean of the continuous unit with the largest mutual information with a factor, for {} images; \
+            "The posterior mean of the continuous unit with the largest mutual information with a factor, for {}; \
              large dots are the mean for each value of the factor. A unit that encodes this factor alone gives a thin line.",
-            thousands(MOST_POINTS.min(encoded.count()))
+            encoded.counted(MOST_POINTS)
         ),
         drawing: Drawing::Charts(charts),
     })
