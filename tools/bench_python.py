@@ -1,10 +1,10 @@
-"""What a call from Python costs: scores beside those of the command, calls that do next to nothing, arrays that are borrowed
-beside those that are copied, and the memory of training on an array.
+"""The cost of calls from Python: scores compared with the command, calls that do almost nothing, borrowed and copied arrays,
+and the memory of training on an array.
 
     python tools/bench_python.py RUN [CODES.npz]
 
 RUN is a trained run of images, CODES.npz a file for `unbraid evaluate --codes`. The package must be installed. The command and
-the function are timed in turns, each on the whole machine. Training needs 1.3 GB of memory, and Linux, which tells its peak.
+the function are timed in alternation, each on the whole machine. Training needs 1.3 GB of memory, and Linux for its peak.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The other side of `cargo xtask bench train`: one Adam step of a beta-VAE in PyTorch on the CPU.
+"""One Adam step of a beta-VAE in PyTorch on the CPU, for `cargo xtask bench train --torch PYTHON`.
 
-Prints one JSON object: for each mode the milliseconds of a step, the best of some rounds, or why it does not work.
+Prints one JSON object: for each mode the milliseconds of a step, the best of several rounds, or why the mode failed.
 
     python tools/bench_pytorch.py --network conv --size 64 --channels 1 --threads 2 --modes eager,channels_last
 
@@ -136,4 +136,5 @@ def main():
     print(json.dumps({"torch": torch.__version__, "modes": modes}))
 
 
-main()
+if __name__ == "__main__":
+    main()

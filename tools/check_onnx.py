@@ -1,9 +1,9 @@
-"""Compares exported ONNX files with the command itself, by onnxruntime, for every architecture.
+"""Compares exported ONNX files, run by onnxruntime, with the command itself, for every architecture.
 
     python tools/check_onnx.py target/debug/unbraid
 
-Trains each network for three steps on random images, so that running statistics and learned parameters are not what they
-began as, and prints the largest difference of each output. Fails if one is 1e-4 or more.
+Trains each network for three steps on random images, so that running statistics and learned parameters differ from
+their initial values, and prints the largest difference of each output. Fails if one is 1e-4 or more.
 
 Needs: pip install onnxruntime numpy
 """

@@ -1,8 +1,8 @@
-"""JointVAE on MNIST in PyTorch with the set-up of Dupont 2018: what `unbraid train --preset jointvae/mnist` is compared with.
+"""JointVAE on MNIST in PyTorch with the set-up of Dupont 2018, for comparison with `unbraid train --preset jointvae/mnist`.
 
 Prints one JSON object for each seed: the mean loss of each epoch in nats per image, and the share of test images that get
-their digit when each class of the categorical unit stands for the digit most common in it among the training images. After
-each epoch `--out` has a checkpoint of each seed, from which the same command resumes.
+their digit if each class of the categorical unit is mapped to its most common digit among the training images. After each
+epoch `--out` has a checkpoint of each seed, from which the same command resumes.
 
     python tools/compare_joint_vae.py MNIST_DIRECTORY --seeds 0 1 2 --epochs 30 --out joint-pytorch
 
@@ -78,6 +78,8 @@ def train(images, seed, epochs, checkpoint):
         optimizer.load_state_dict(state["optimizer"])
         torch.set_rng_state(state["random"])
         step, losses = state["step"], state["losses"]
+        if len(losses) > epochs:
+            raise SystemExit(f"{checkpoint}: found {len(losses)} epochs, expected at most the {epochs} of --epochs")
     while len(losses) < epochs:
         sums = []
         for rows in torch.randperm(len(images)).split(BATCH):

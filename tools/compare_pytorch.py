@@ -1,4 +1,4 @@
-"""The other side of "learning is right": the network `conv` trained as a beta-VAE in PyTorch.
+"""Trains `conv` as a beta-VAE in PyTorch, for docs/reproductions.md: the same loss as unbraid, for the same configuration.
 
 Prints one JSON object for each seed: reconstruction and KL in nats, means over the last 100 steps.
 

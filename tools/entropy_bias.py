@@ -36,4 +36,5 @@ def main():
             print(f"| {units} | {noise} | {exact:.2f} | {batch} | {mean:.2f} | {biased:.2f} |")
 
 
-main()
+if __name__ == "__main__":
+    main()

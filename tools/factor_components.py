@@ -1,8 +1,8 @@
-"""How strong each factor of a data set is in the eyes of a VAE with a Bernoulli likelihood.
+"""Principal components that a Bernoulli VAE would encode, and the factors that explain them.
 
-Locally, such a VAE codes the principal components of its images divided by sqrt(p (1 - p)), p the mean image, and a component
-is worth a unit if its variance exceeds beta (Lucas et al. 2019; Rolinek et al. 2019). This prints the largest variances, and
-which share of each component's values every factor explains by itself; the rest are interactions.
+Locally, such a VAE encodes the principal components of its images divided by sqrt(p (1 - p)), with the mean image p, and a
+component is encoded if its variance exceeds beta (Lucas et al. 2019; Rolinek et al. 2019). This prints the largest variances,
+and the share of each component's values that every factor explains by itself; the rest are interactions.
 
     unbraid data convert "scenes(shape=cylinder, size=32)" -o scenes.npz
     python tools/factor_components.py scenes.npz

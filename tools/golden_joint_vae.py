@@ -2,10 +2,10 @@
 
     python tools/golden_joint_vae.py MODEL.pt MNIST_DIRECTORY
 
-The model's class of a test image stands for the digit that is most common in that class among the training images. Images
-are resized from 28 to 32 pixels bilinearly, with grey levels rounded after each direction, as Pillow does, or once at the
-end, as our reader does. Prints how many of the 10,000 test images and of the 60,000 training images get their digit, the
-smallest distance between the two largest logits of a test image, and the largest error of single precision.
+Each class of the model is mapped to the digit that is most common in it among the training images. Images are resized
+from 28 to 32 pixels bilinearly, with grey levels rounded after each direction, as Pillow does, or once at the end, as our
+reader does. Prints how many of the 10,000 test images and of the 60,000 training images get their digit, the smallest
+distance between the two largest logits of a test image, and the largest error of single precision.
 
 Needs: pip install torch numpy
 """
@@ -17,11 +17,9 @@ from torch.nn import functional
 
 from mnist import digit_of_class, read, resized
 
-STATE = torch.load(sys.argv[1], map_location="cpu", weights_only=True)
 
-
-def logits(images, kind=torch.float32):
-    state = {name: tensor.to(kind) for name, tensor in STATE.items()}
+def logits(state, images, kind=torch.float32):
+    state = {name: tensor.to(kind) for name, tensor in state.items()}
     parts = []
     for part in np.array_split(images, max(1, len(images) // 1000)):
         values = torch.from_numpy(part).to(kind)[:, None]
@@ -34,16 +32,22 @@ def logits(images, kind=torch.float32):
     return torch.cat(parts).double().numpy()
 
 
-train, train_digits, test, test_digits = read(sys.argv[2])
-for twice in (True, False):
-    train_class = logits(resized(train, twice)).argmax(axis=1)
-    digit = digit_of_class(train_class, train_digits)
-    single, double = (logits(resized(test, twice), kind) for kind in (torch.float32, torch.float64))
-    largest = np.sort(double, axis=1)
-    print(
-        "rounded twice:" if twice else "rounded once: ",
-        (digit[single.argmax(axis=1)] == test_digits).sum(),
-        (digit[train_class] == train_digits).sum(),
-        (largest[:, -1] - largest[:, -2]).min(),
-        abs(single - double).max(),
-    )
+def main():
+    state = torch.load(sys.argv[1], map_location="cpu", weights_only=True)
+    train, train_digits, test, test_digits = read(sys.argv[2])
+    for twice in (True, False):
+        train_class = logits(state, resized(train, twice)).argmax(axis=1)
+        digit = digit_of_class(train_class, train_digits)
+        single, double = (logits(state, resized(test, twice), kind) for kind in (torch.float32, torch.float64))
+        largest = np.sort(double, axis=1)
+        print(
+            "rounded twice:" if twice else "rounded once: ",
+            (digit[single.argmax(axis=1)] == test_digits).sum(),
+            (digit[train_class] == train_digits).sum(),
+            (largest[:, -1] - largest[:, -2]).min(),
+            abs(single - double).max(),
+        )
+
+
+if __name__ == "__main__":
+    main()

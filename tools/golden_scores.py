@@ -1,4 +1,4 @@
-"""Writes crates/unbraid-metrics/tests/golden/newer.json: MCC, MED, InfoM, InfoC, InfoE, SNC and nearest-neighbour mutual
+"""Writes crates/unbraid-metrics/tests/golden/by_definition.json: MCC, MED, InfoM, InfoC, InfoE, SNC and nearest-neighbour mutual
 information of the golden codes, and boosted regression trees on a small problem, each straight from its definition and
 in double precision. Nothing here is shared with the Rust implementation: matchings are searched exhaustively, neighbours
 by sorting all distances, splits by trying every threshold.
@@ -43,8 +43,10 @@ def ross(z, labels, k):
         same = np.sort(distances[i, (labels == labels[i]) & (np.arange(len(z)) != i)])
         neighbours = min(k, counts[labels[i]] - 1)
         radius = same[neighbours - 1]
-        inside = distances[i, used] < radius if radius > 0 else distances[i, used] == 0
-        terms.append(psi(neighbours) - psi(counts[labels[i]]) - psi(int(inside.sum())))
+        inside = distances[i] < radius if radius > 0 else distances[i] == 0
+        # Without ties, `neighbours` points of the class are inside.
+        in_class, in_all = np.sum(inside & (labels == labels[i])), np.sum(inside & used)
+        terms.append(psi(int(in_class)) - psi(counts[labels[i]]) - psi(int(in_all)))
     return max(0.0, psi(int(total)) + np.mean(terms))
 
 
@@ -252,7 +254,7 @@ def main():
     out["regression"] = {
         "x": x.tolist(), "y": y.tolist(), "points": points.tolist(), "stages": 12, "learning_rate": 0.1, "max_depth": 2,
         "importances": importance.tolist(), "predicted": predicted.tolist()}
-    (GOLDEN / "newer.json").write_text(json.dumps(out) + "\n")
+    (GOLDEN / "by_definition.json").write_text(json.dumps(out) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""MNIST and FashionMNIST as 32 x 32 images, and a model's classes of them as digits, for the tools beside this file."""
+"""MNIST and FashionMNIST as 32 x 32 images, and the digits of a model's classes, for other tools in this directory."""
 import gzip
 import pathlib
 
@@ -10,7 +10,7 @@ def read(directory):
     sets = []
     for name in ("train", "t10k"):
         images, digits = (
-            gzip.open(pathlib.Path(directory) / f"{name}-{kind}-ubyte.gz").read()
+            gzip.decompress((pathlib.Path(directory) / f"{name}-{kind}-ubyte.gz").read_bytes())
             for kind in ("images-idx3", "labels-idx1")
         )
         sets += [np.frombuffer(images, np.uint8, offset=16).reshape(-1, 28, 28), np.frombuffer(digits, np.uint8, offset=8)]
@@ -18,7 +18,7 @@ def read(directory):
 
 
 def weights(old=28, new=32):
-    """Row i: what each old pixel is worth at the centre of new pixel i; at a border, the only one that is there."""
+    """Row i: the weight of each old pixel at the centre of new pixel i; at a border, all weight is on the only neighbour."""
     rows = np.zeros((new, old))
     for i in range(new):
         centre = (i + 0.5) * old / new - 0.5

@@ -1,5 +1,5 @@
-"""Writes crates/unbraid-python/python/unbraid/metrics.py: a function for each metric, from what the package says about its
-metrics and from the doc comments of the crate unbraid-metrics.
+"""Writes crates/unbraid-python/python/unbraid/metrics.py: a function for each metric, from the descriptions of
+metrics in the package and the doc comments of the crate unbraid-metrics.
 
     python tools/python_metrics.py            # the package must be installed
     python tools/python_metrics.py --check    # only compares
@@ -21,7 +21,7 @@ FUNCTIONS = {"kl": "kl_per_unit", "downstream_logistic": "downstream"}
 
 
 def describe_metrics():
-    """What the installed package says about its metrics, even if its metrics.py is what has to be mended."""
+    """The descriptions of metrics in the installed package, even if its metrics.py is broken."""
     folder = Path(importlib.util.find_spec("unbraid").submodule_search_locations[0])
     library = next(file for file in folder.glob("_native*") if file.suffix in (".so", ".pyd"))
     loader = importlib.machinery.ExtensionFileLoader("_native", str(library))

@@ -1,7 +1,7 @@
-"""Which factors have a unit of their own in trained runs: the count of docs/reproductions.md.
+"""Which factors have a unit of their own in trained runs: the count in docs/presets.md.
 
 For every unit and factor, R² is the share of the variance of the unit's posterior means that the values of the factor explain,
-adjusted for their number: the R² beside the sliders of a run's page. A factor is separated if a unit with a KL divergence of at
+adjusted for their number: the R² next to the sliders of a run's page. A factor is separated if a unit with a KL divergence of at
 least 0.3 nats has an R² of at least 0.7 for it, and of at most 0.15 for every other factor.
 
     python tools/separated_factors.py runs/seed-0 runs/seed-1 ...
