@@ -111,19 +111,22 @@ def test_an_exception_of_the_function_stops_training_with_a_checkpoint(tmp_path)
 
 
 def test_ctrl_c_saves_a_checkpoint_from_which_training_resumes(tmp_path):
-    begun = threading.Event()
+    begun, pressed = threading.Event(), threading.Event()
 
     def press():
         begun.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
+        pressed.set()
 
     threading.Thread(target=press, daemon=True).start()
     options = {**QUICK, "steps": 400, "set": {**TINY, "training.checkpoint_every": 100_000}}
 
     def progress(stage, done, total, values):
-        if stage == "training" and done > 0 and not begun.is_set():
+        # Before the first step: all 400 may take less time than passes between two calls.
+        if stage == "training" and not begun.is_set():
             begun.set()
-            # Training waits for this function; the signal comes meanwhile.
+            pressed.wait(60)
+            # Training waits for this function; meanwhile the signal is noticed.
             time.sleep(1)
 
     with pytest.raises(KeyboardInterrupt):
