@@ -4,8 +4,8 @@ use unbraid::config::Source;
 use unbraid::data::ImageShape;
 use unbraid::train::check_memory;
 
-// A configuration that is understood is written and read back as the same. Texts are compared, as NaN is not equal to itself.
-// The memory that its training would take can be told, whatever its numbers are.
+// A configuration that is understood is written and read back as the same. Texts are compared, as NaN is not
+// equal to itself. The memory that its training would take can be told, whatever its numbers are.
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(config) = Source::parse(text, "fuzz") {
         let written = config.to_toml();

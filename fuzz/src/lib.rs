@@ -1,5 +1,5 @@
-//! A run of the smallest size, for targets that read files of a run: `unbraid train --config fuzz/seeds/run/config.toml`
-//! made its weights.
+//! A run of the smallest size, for targets that read files of a run: `unbraid train --config
+//! fuzz/seeds/run/config.toml` made its weights.
 #![cfg(feature = "library")]
 
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: every target of `fuzz/` for a while, each from real files.
 //!
-//! A stable compiler does: the instrumentation that libFuzzer needs is stable. Only a sanitizer is not, which finds errors in
-//! `unsafe` code; there is none in the parsers, but in some of what they depend on. `RUSTC_BOOTSTRAP=1` lets a stable
-//! compiler take that option, too.
+//! A stable compiler does: the instrumentation that libFuzzer needs is stable. Only a sanitizer is not, which
+//! finds errors in `unsafe` code; there is none in the parsers, but in some of what they depend on.
+//! `RUSTC_BOOTSTRAP=1` lets a stable compiler take that option, too.
 
 use crate::cannot_start;
 use std::fs;
@@ -15,7 +15,8 @@ use std::time::Instant;
 struct Target {
     name: &'static str,
     seeds: &'static [(&'static str, &'static str)],
-    /// Longer files are no seeds, and none are made: what is in them is found in shorter ones, a hundred times as often.
+    /// Longer files are no seeds, and none are made: what is in them is found in shorter ones, a hundred
+    /// times as often.
     longest: u64,
     needs_library: bool,
 }
@@ -71,8 +72,8 @@ const TARGETS: [Target; 13] = [
 /// So much is far beyond what the small files of a target need.
 const MEMORY_LIMIT: &str = "268435456";
 
-/// What a process may take in all, in MiB: three times the limit, for what it has besides, such as the inputs so far and the
-/// counters of its code. More is a failure.
+/// What a process may take in all, in MiB: three times the limit, for what it has besides, such as the inputs
+/// so far and the counters of its code. More is a failure.
 const LARGEST_PROCESS: u32 = 768;
 
 /// What `cargo xtask fuzz` was asked for.

@@ -1,5 +1,5 @@
-//! `cargo xtask test --gpu` and `check --gpu`: what the default tests leave out, since it compiles twice as many crates. A target
-//! directory of its own keeps the other builds as they are.
+//! `cargo xtask test --gpu` and `check --gpu`: what the default tests leave out, since it compiles twice as
+//! many crates. A target directory of its own keeps the other builds as they are.
 
 use crate::{cannot_start, install, timed};
 
@@ -24,7 +24,8 @@ pub(crate) fn test() -> Result<(), String> {
 pub(crate) fn check() -> Result<(), String> {
     let features = ["--features", "cuda,wgpu", "--all-targets", "--", "--deny", "warnings"];
     timed("lints with GPUs", &[&["clippy"][..], &PACKAGE, &features].concat(), |command| {
-        // The CUDA backend downloads LLVM when it is built, except for docs.rs. Without it, the code can be checked all the same.
+        // The CUDA backend downloads LLVM when it is built, except for docs.rs. Without it, the code can be
+        // checked all the same.
         command.env("DOCS_RS", "1").status().map_err(cannot_start)
     })
 }

@@ -1,5 +1,5 @@
-//! What the tests can use beyond the Rust toolchain, installed where that is allowed: as root on a Debian. Elsewhere the
-//! tests that want it say that they skip.
+//! What the tests can use beyond the Rust toolchain, installed where that is allowed: as root on a Debian.
+//! Elsewhere the tests that want it say that they skip.
 
 use std::env;
 use std::fs;

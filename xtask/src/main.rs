@@ -1,5 +1,5 @@
-//! The project's chores: `cargo xtask test`, `check`, `bench`, `fuzz`, `sbom` and `wheel`. Needs nothing but the Rust toolchain; what the tests can
-//! use beyond it is installed where that is allowed.
+//! Development tasks: `cargo xtask test`, `check`, `bench`, `fuzz`, `sbom` and `wheel`. Needs nothing but the Rust
+//! toolchain; what the tests can use beyond it is installed where that is allowed.
 
 mod fuzz;
 mod gpu;

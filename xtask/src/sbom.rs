@@ -1,5 +1,6 @@
-//! `cargo xtask sbom`: the bill of materials of the command, in CycloneDX's JSON. It is a function of Cargo.lock and of the
-//! features that prebuilt binaries have, and so is made with each release from the commit that is released.
+//! `cargo xtask sbom`: the bill of materials of the command, in CycloneDX's JSON. It is a function of
+//! Cargo.lock and of the features that prebuilt binaries have, and so is made with each release from the
+//! commit that is released.
 
 use crate::cannot_start;
 use std::collections::BTreeSet;

@@ -57,8 +57,8 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     format!("error: {}{hint}", shortened(error_chain(error.as_ref())))
 }
 
-/// Messages quote what they found, which may be a line of any length in a file: of a long one, its beginning and its end are
-/// shown, where the place and what was expected are.
+/// Messages quote what they found, which may be a line of any length in a file: of a long one, its beginning
+/// and its end are shown, where the place and what was expected are.
 fn shortened(text: String) -> String {
     const BEGINNING: usize = 3000;
     const END: usize = 500;
@@ -142,6 +142,14 @@ mod tests {
         let disk = || io::Error::other("the disk is full");
         assert_eq!(code(unbraid::Error::write(Path::new("a"))(disk())), 1);
         assert_eq!(code(unbraid::Error::io(Path::new("a"), "read it")(disk())), 2);
+        // Nobody may write there, however often it is tried; there may be room later.
+        for (kind, expected) in [
+            (io::ErrorKind::PermissionDenied, 2),
+            (io::ErrorKind::ReadOnlyFilesystem, 2),
+            (io::ErrorKind::StorageFull, 1),
+        ] {
+            assert_eq!(code(unbraid::Error::write(Path::new("a"))(kind.into())), expected, "{kind}");
+        }
         assert_eq!(code(DataError::value("a", 1, "2")), 2);
         let no_room = || DataError::io(Path::new("a"), "write it")(io::ErrorKind::StorageFull.into());
         assert_eq!((code(no_room()), code(unbraid::Error::Data(no_room()))), (1, 1));

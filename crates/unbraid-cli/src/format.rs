@@ -93,6 +93,57 @@ pub(crate) fn pretty_json(value: &impl Serialize) -> Outcome<String> {
     Ok(format!("{json}\n"))
 }
 
+/// CSV, from a function that writes its records.
+pub(crate) fn csv_of(write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> Outcome<String> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    write(&mut table)?;
+    let bytes = table.into_inner().map_err(|error| anyhow::anyhow!("{error}"))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Breaks a text between words into lines of `width`, all but the first indented.
+pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    wrapped_after(text, width, width, indent)
+}
+
+/// As [`wrapped`], with another width of the first line.
+pub(crate) fn wrapped_after(text: &str, first: usize, width: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = 0;
+    let mut limit = first;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > limit {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            column = 0;
+            limit = width;
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
+/// A number with some decimals and a real minus sign.
+pub(crate) fn decimals(value: f64, count: usize) -> String {
+    format!("{value:.count$}").replace('-', "−")
+}
+
+/// A duration: `40 s`, `3 min`, `2.5 h`, `4.2 days`.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 10.0 => format!("{seconds:.1} s"),
+        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds < 172_800.0 => format!("{:.1} h", seconds / 3600.0),
+        seconds => format!("{:.1} days", seconds / 86_400.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +152,22 @@ mod tests {
     fn a_terminal_gets_no_commands() {
         assert_eq!(without_controls("a\n\tb é"), "a\n\tb é");
         assert_eq!(without_controls("\u{1b}[2Jx\r\u{9b}\u{202e}"), "\\u{1b}[2Jx\\u{d}\\u{9b}\\u{202e}");
+    }
+
+    #[test]
+    fn sentences_are_broken_between_words() {
+        assert_eq!(wrapped("one two three four", 9, 2), "one two\n  three\n  four");
+        assert_eq!(wrapped("one", 1, 2), "one");
+        assert_eq!(wrapped_after("one two three four", 7, 5, 2), "one two\n  three\n  four");
+    }
+
+    #[test]
+    fn durations_have_the_unit_that_suits_them() {
+        for (seconds, words) in
+            [(0.04, "0.0 s"), (40.0, "40 s"), (180.0, "3 min"), (9000.0, "2.5 h"), (362_880.0, "4.2 days")]
+        {
+            assert_eq!(duration(seconds), words);
+        }
     }
 
     /// In pieces of one byte, which divide letters.

@@ -9,13 +9,26 @@ pub(crate) fn hint(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<Error>() {
         return of_library(error);
     }
-    if let Some(DataError::TooLarge { limit, .. }) = error.downcast_ref() {
-        return Some(allow_large(*limit));
+    if let Some(error) = error.downcast_ref() {
+        return of_data(error);
     }
     if let Some(error) = error.downcast_ref::<unbraid_study::Error>() {
         return of_study(error);
     }
     error.downcast_ref::<unbraid_report::Error>().and_then(of_report)
+}
+
+fn of_data(error: &DataError) -> Option<String> {
+    let hint = match error {
+        DataError::TooLarge { limit, .. } => allow_large(*limit),
+        DataError::NoPath { data_set, .. } => format!(
+            "say where it is: `unbraid train PATH`, `--set data.path=PATH`, `--data PATH` for a run, or \
+             `\"{data_set}(path=PATH)\"` wherever a data set is named"
+        ),
+        // Errors without a hint; the list of the crate's errors is open.
+        _ => return None,
+    };
+    Some(hint)
 }
 
 /// How to lift a limit: that on memory, which can be set, or a fixed one, as that on the size of a picture.
@@ -34,7 +47,8 @@ fn of_library(error: &Error) -> Option<String> {
         Error::UnknownUnit { names, run, .. } if names.is_empty() => {
             format!("unbraid name {} 3=azimuth gives unit 3 a name", run.display())
         }
-        Error::TooLarge { limit, .. } | Error::Data(DataError::TooLarge { limit, .. }) => allow_large(*limit),
+        Error::TooLarge { limit, .. } => allow_large(*limit),
+        Error::Data(error) => return of_data(error),
         Error::LinkedDirectory { .. } => {
             "to keep it on another disk, move the whole run there and link to that".to_owned()
         }
@@ -48,9 +62,12 @@ fn of_library(error: &Error) -> Option<String> {
         Error::RunExists { .. } => {
             "--resume continues it, --extend trains it longer, --overwrite starts again".to_owned()
         }
-        Error::ConfigDiffers { .. } => {
-            "without --preset, --config and --set, --resume takes the run's own".to_owned()
-        }
+        Error::ConfigDiffers { path, differences } => match longer(differences) {
+            Some(length) => {
+                format!("unbraid train --out {} --extend {length} trains it longer", path.display())
+            }
+            None => "without --preset, --config and --set, --resume takes the run's own".to_owned(),
+        },
         Error::LossNotFinite { checkpoint, .. } | Error::WeightsNotFinite { checkpoint, .. } => format!(
             "a smaller optimizer.learning_rate or optimizer.gradient_clip may help; {}",
             last_checkpoint(checkpoint.as_ref())
@@ -72,6 +89,20 @@ fn of_library(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// What `--extend` takes, if a configuration differs from that of its run in a greater length only.
+fn longer(differences: &[String]) -> Option<String> {
+    let [difference] = differences else { return None };
+    let (key, values) = difference.split_once(": ")?;
+    let (planned, wanted) = values.split_once(" and ")?;
+    let (planned, wanted): (u64, u64) = (planned.parse().ok()?, wanted.parse().ok()?);
+    match key {
+        _ if wanted <= planned => None,
+        "training.steps" => Some(wanted.to_string()),
+        "training.epochs" => Some(format!("{wanted}epochs")),
+        _ => None,
+    }
 }
 
 fn last_checkpoint(checkpoint: Option<&(std::path::PathBuf, u64)>) -> String {
@@ -121,6 +152,7 @@ fn of_report(error: &unbraid_report::Error) -> Option<String> {
     use unbraid_report::Error;
     let hint = match error {
         Error::Library(error) => return of_library(error),
+        Error::Study(error) => return of_study(error),
         Error::DirectoryNotEmpty { .. } => "--overwrite writes into it anyway",
         Error::TooManyImages { .. } => "a name that ends in .npz, or a directory, takes any number",
         // Errors without a hint; the list of the crate's errors is open.

@@ -1,5 +1,6 @@
-//! Ctrl-C, SIGTERM, SIGHUP when the terminal closes, and SIGUSR1, with which schedulers announce the end: a signal ends the
-//! process at once while there is nothing to save, and asks for an orderly end while there is.
+//! Ctrl-C, SIGTERM, SIGHUP when the terminal closes, and SIGUSR1, with which schedulers announce the end: a
+//! signal ends the process at once while there is nothing to save, and asks for an orderly end while there
+//! is.
 
 use crate::error::{Outcome, after};
 use anyhow::Context;
@@ -61,8 +62,8 @@ impl Interrupt {
 
     /// As if SIGTERM had come.
     pub(crate) fn stop(&self) {
-        // The order matters: whoever calls `resume_default` and then asks for a signal either finds this one, or we find
-        // that there is nothing left to save.
+        // The order matters: whoever calls `resume_default` and then asks for a signal either finds this one,
+        // or we find that there is nothing left to save.
         self.signal.store(SIGTERM.unsigned_abs() as usize, Ordering::SeqCst);
         if self.at_once.load(Ordering::SeqCst) {
             std::process::exit(i32::from(after(Signal::Terminate)));
@@ -90,8 +91,8 @@ impl StopRequests for Interrupt {
     }
 }
 
-/// Whether whoever started us wants a signal to be ignored, as `nohup` does with SIGHUP. Where the system does not tell,
-/// SIGHUP is left as it is.
+/// Whether whoever started us wants a signal to be ignored, as `nohup` does with SIGHUP. Where the system
+/// does not tell, SIGHUP is left as it is.
 fn is_ignored(signal: i32) -> bool {
     if signal != SIGHUP {
         return false;

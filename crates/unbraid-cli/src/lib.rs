@@ -1,5 +1,6 @@
-//! The command `unbraid`, for the two programs that are this command: the binary of this crate, and the script that the Python
-//! wheel installs. There is nothing else to call here; what commands do is in the libraries.
+//! The command `unbraid`, for the two programs that are this command: the binary of this crate, and the
+//! script that the Python wheel installs. There is nothing else to call here; what commands do is in the
+//! libraries.
 
 mod commands;
 mod error;
@@ -11,10 +12,12 @@ mod score_table;
 mod study_view;
 mod terminal;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
-use error::Outcome;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use error::{Outcome, usage};
+use std::error::Error;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
 
 /// Train, score and use variational autoencoders that learn disentangled representations.
@@ -113,9 +116,12 @@ enum Command {
 pub fn main(arguments: impl IntoIterator<Item = OsString>, program: Option<PathBuf>) -> u8 {
     program::set(program);
     // clap prints usage errors to standard error with exit code 2, help and version to standard output with 0.
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(error) = wrong_number(&error) {
+                return error::report(&error);
+            }
             let printed = error.print();
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             return if printed.is_err() { 0 } else { code };
@@ -138,6 +144,38 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, program: Option<PathB
         Ok(()) => 0,
         Err(error) => error::report(&error),
     }
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = with_negative_numbers(Cli::command());
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Lets every option take a negative number, to be refused for its value: for `--steps -5`, clap would look for an
+/// option `-5`, and suggest `-- -5`.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let is_option = arg.get_action().takes_values() && !arg.is_positional();
+        if is_option { arg.allow_negative_numbers(true) } else { arg }
+    });
+    command.mut_subcommands(with_negative_numbers)
+}
+
+/// The error of an option whose value is no whole number. clap quotes Rust's parser: "invalid digit found in string".
+fn wrong_number(error: &clap::Error) -> Option<anyhow::Error> {
+    let parser: &ParseIntError = error.source()?.downcast_ref()?;
+    if *parser.kind() != IntErrorKind::InvalidDigit {
+        return None;
+    }
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    };
+    // `--steps <N>`
+    let option = text(ContextKind::InvalidArg)?.split(' ').next()?;
+    let found = text(ContextKind::InvalidValue)?;
+    Some(usage(format!("{option}: found {found}, expected a whole number, 0 or more")))
 }
 
 fn print_version(verbose: bool) -> Outcome {

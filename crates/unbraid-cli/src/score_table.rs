@@ -1,5 +1,7 @@
 //! Scores in words: a table for people, CSV for spreadsheets. (JSON comes from the report itself.)
 
+use crate::error::Outcome;
+use crate::format::{csv_of, wrapped};
 use std::fmt::Write;
 use unbraid::metrics::registry::{factor_of_key, find};
 use unbraid::metrics::{Direction, Report, Score};
@@ -139,67 +141,51 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Breaks a sentence into lines of `width`, all but the first indented.
-pub(crate) fn wrapped(sentence: &str, width: usize, indent: usize) -> String {
-    let mut text = String::new();
-    let mut column = 0;
-    for word in sentence.split_whitespace() {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > width {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            column = 0;
-        } else if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text
-}
-
 /// One row for each number. What a number does not have is left empty.
-pub(crate) fn as_csv(report: &Report) -> String {
-    let mut text =
-        String::from("metric,key,value,seed,seconds,chance,chance_deviation,majority,low,high,undefined\n");
-    for score in &report.scores {
-        for (key, value) in score.values.numbers() {
-            let level = score.chance.as_ref().and_then(|chance| chance.get(key));
-            let interval = score.bootstrap.as_ref().and_then(|bootstrap| bootstrap.get(key));
-            let why = score.values.why_undefined(key);
-            let cell = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
-            let cells = [
-                Some(*value).filter(|_| why.is_none()),
-                level.map(|level| level.mean),
-                level.and_then(|level| level.deviation),
-                score.values.majority(key),
-                interval.map(|[low, _]| low),
-                interval.map(|[_, high]| high),
-            ]
-            .map(cell);
-            let [value, chance, deviation, majority, low, high] = cells;
-            let why = why.map_or_else(String::new, |why| format!("\"{why}\""));
-            let _ = writeln!(
-                text,
-                "{},{key},{value},{},{:.3},{chance},{deviation},{majority},{low},{high},{why}",
-                score.name, score.seed, score.seconds
-            );
+pub(crate) fn as_csv(report: &Report) -> Outcome<String> {
+    csv_of(|table| {
+        table.write_record([
+            "metric",
+            "key",
+            "value",
+            "seed",
+            "seconds",
+            "chance",
+            "chance_deviation",
+            "majority",
+            "low",
+            "high",
+            "undefined",
+        ])?;
+        for score in &report.scores {
+            for (key, value) in score.values.numbers() {
+                let level = score.chance.as_ref().and_then(|chance| chance.get(key));
+                let interval = score.bootstrap.as_ref().and_then(|bootstrap| bootstrap.get(key));
+                let why = score.values.why_undefined(key);
+                let cell = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+                table.write_record([
+                    &score.name,
+                    key,
+                    &cell(Some(*value).filter(|_| why.is_none())),
+                    &score.seed.to_string(),
+                    &format!("{:.3}", score.seconds),
+                    &cell(level.map(|level| level.mean)),
+                    &cell(level.and_then(|level| level.deviation)),
+                    &cell(score.values.majority(key)),
+                    &cell(interval.map(|[low, _]| low)),
+                    &cell(interval.map(|[_, high]| high)),
+                    why.unwrap_or_default(),
+                ])?;
+            }
         }
-    }
-    text
+        Ok(())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unbraid::metrics::{Codes, Options, Registry};
-
-    #[test]
-    fn sentences_are_broken_between_words() {
-        assert_eq!(wrapped("one two three four", 9, 2), "one two\n  three\n  four");
-        assert_eq!(wrapped("one", 1, 2), "one");
-    }
+    use unbraid::metrics::{Codes, Options, Registry, ScoreValues};
 
     /// One factor of two values, which the only unit is: modularity compares factors, MIG is 1, and by chance nearly 0.
     fn report() -> Report {
@@ -224,10 +210,23 @@ mod tests {
         assert!(lines[3].ends_with("    0.5000"), "{text}");
         let short = in_short(&report);
         assert!(short.contains("mig") && !short.contains("modularity"), "{short}");
-        let csv = as_csv(&report);
+        let csv = as_csv(&report).unwrap();
         assert!(
             csv.contains("modularity,modularity,,0,0.000,,,,,,\"compares factors, and only one varies\""),
             "{csv}"
         );
+    }
+
+    /// Names of factors come from files.
+    #[test]
+    fn csv_keeps_keys_whole() {
+        let mut report = report();
+        report.scores.truncate(1);
+        report.scores[0].values = ScoreValues::new("attribute_accuracy/a,\"b", 0.5);
+        let csv = as_csv(&report).unwrap();
+        assert!(csv.contains("\nmig,\"attribute_accuracy/a,\"\"b\",0.5,0,"), "{csv}");
+        let mut records = csv::Reader::from_reader(csv.as_bytes());
+        let record = records.records().next().unwrap().unwrap();
+        assert_eq!((record.len(), &record[1]), (11, "attribute_accuracy/a,\"b"));
     }
 }

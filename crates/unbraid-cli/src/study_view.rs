@@ -1,13 +1,14 @@
-//! What a person sees of a study that runs: a few lines that are drawn again and again on a terminal, and a line for each
-//! run that ends elsewhere. Always on standard error.
+//! What a person sees of a study that runs: a few lines that are drawn again and again on a terminal, and a
+//! line for each run that ends elsewhere. Always on standard error.
 
+use crate::format::duration;
 use crate::terminal::{log_line, style};
 use indicatif::{MultiProgress, ProgressBar};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use unbraid_study::slurm::JobArray;
-use unbraid_study::{Counts, EndedRun, InProgress, Message, RunEnd, StudyObserver};
+use unbraid_study::{Counts, EndedRun, InProgress, Message, RunEnd, Stage, StudyObserver};
 
 /// No line is longer, whatever a run is called.
 const WIDTH: usize = 79;
@@ -100,12 +101,13 @@ impl StudyObserver for StudyView {
 
     fn run_ended(&mut self, counts: &Counts, ended: &EndedRun<'_>) {
         let EndedRun { entry, end, elapsed } = *ended;
-        let (word, error) = match end {
-            RunEnd::Done => ("done", None),
-            RunEnd::Interrupted => ("stopped", None),
-            RunEnd::Failed(error) => ("failed", Some(error)),
+        let (stage, error) = match end {
+            RunEnd::Done => (Stage::Done, None),
+            RunEnd::Interrupted => (Stage::Interrupted, None),
+            RunEnd::Failed(error) => (Stage::Failed, Some(error)),
         };
-        let time = in_words(elapsed.as_secs_f64());
+        let word = stage.name();
+        let time = duration(elapsed.as_secs_f64());
         let (ended, all) = (counts.ended(), counts.all);
         self.say(&format!("{ended}/{all} {word}: {} {} after {time}", entry.number, entry.name));
         if let Some(error) = error {
@@ -138,11 +140,11 @@ fn fraction(running: &InProgress<'_>) -> f64 {
 fn summary_line(counts: &Counts) -> String {
     let mut text = format!("{}/{} done", counts.done, counts.all);
     for (count, word) in [
-        (counts.running, "running"),
+        (counts.running, Stage::Running.name()),
         (counts.elsewhere, "elsewhere"),
-        (counts.failed, "failed"),
-        (counts.interrupted, "stopped"),
-        (counts.pending(), "pending"),
+        (counts.failed, Stage::Failed.name()),
+        (counts.interrupted, Stage::Interrupted.name()),
+        (counts.pending(), Stage::Pending.name()),
     ] {
         if count > 0 {
             let _ = write!(text, "  {count} {word}");
@@ -158,7 +160,7 @@ fn rate(done_here: f64, left: f64, elapsed: Duration) -> String {
         return String::new();
     }
     let rate = done_here / seconds;
-    format!("{:.1}/h  {} left", rate * 3600.0, in_words(left / rate))
+    format!("{:.1}/h  {} left", rate * 3600.0, duration(left / rate))
 }
 
 /// `12 beta-vae-beta=4-seed=0-1a2b3c4d      1200/5000  24 %`
@@ -186,17 +188,6 @@ fn shortened(text: &str, room: usize) -> String {
     first.chain(['…']).chain(last).collect()
 }
 
-/// `40 s`, `3 min`, `2.5 h`, `4.2 days`.
-fn in_words(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 10.0 => format!("{seconds:.1} s"),
-        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
-        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
-        seconds if seconds < 172_800.0 => format!("{:.1} h", seconds / 3600.0),
-        seconds => format!("{:.1} days", seconds / 86_400.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,7 +206,7 @@ mod tests {
         let counts = Counts { all: 36, done: 12, running: 2, failed: 1, ..Counts::default() };
         assert_eq!(summary_line(&counts), "12/36 done  2 running  1 failed  21 pending");
         let counts =
-            Counts { all: 10_800, done: 5_400, running: 128, elsewhere: 512, failed: 99, interrupted: 1 };
+            Counts { all: 1_080, done: 540, running: 64, elsewhere: 128, failed: 99, interrupted: 1 };
         assert!(summary_line(&counts).len() < 80, "{}", summary_line(&counts));
         assert_eq!(summary_line(&Counts::default()), "0/0 done");
     }
@@ -240,14 +231,5 @@ mod tests {
             assert!(text.starts_with("10799 ä") && text.ends_with(end), "{text}");
         }
         assert_eq!(shortened("abcdefghij", 5), "ab…ij");
-    }
-
-    #[test]
-    fn times_are_said_in_the_unit_that_suits_them() {
-        for (seconds, words) in
-            [(0.04, "0.0 s"), (40.0, "40 s"), (180.0, "3 min"), (9000.0, "2.5 h"), (362_880.0, "4.2 days")]
-        {
-            assert_eq!(in_words(seconds), words);
-        }
     }
 }

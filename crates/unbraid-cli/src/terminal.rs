@@ -1,7 +1,7 @@
 //! What a person sees while waiting: progress bars on a terminal, plain lines elsewhere; always on standard error.
 
 use crate::error::message;
-use crate::format::{print, without_controls};
+use crate::format::{duration, print, without_controls};
 use crate::score_table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
@@ -14,7 +14,7 @@ use unbraid::data::progress::Progress;
 use unbraid::metrics::Report;
 use unbraid::run::RunPaths;
 use unbraid::train::Row;
-use unbraid::{Encoding, Observer, TrainingStart};
+use unbraid::{Encoding, Observer, Trained, TrainingStart};
 
 /// Work on fewer items than this is over too soon for a line of its own in a log.
 const QUIET_BELOW: u64 = 1000;
@@ -212,8 +212,8 @@ impl Observer for Terminal {
         ));
     }
 
-    fn trained(&self, run: &Path, steps: u64, row: Option<&Row>) {
-        print_result(&losses(run, steps, row));
+    fn trained(&self, trained: &Trained<'_>) {
+        print_result(&losses(trained));
     }
 
     fn already_trained(&self, run: &Path, step: u64) {
@@ -225,7 +225,7 @@ impl Observer for Terminal {
         log_line(&format!(
             "{run}: already finished after {step} steps: it stopped early, since the held-out loss has not improved since step \
              {best_step}\n\
-             hint: a new run can go on from its weights with more patience: --config {run}/config.toml --init {run} --set \
+             hint: to train on with more patience, start a new run from its weights: --config {run}/config.toml --init {run} --set \
              training.early_stop.patience=N --out DIRECTORY"
         ));
     }
@@ -322,25 +322,18 @@ pub(crate) fn points_of(shape: ImageShape) -> String {
     if is_row(shape) { format!("rows of {} columns", shape.width) } else { format!("images of {shape}") }
 }
 
-/// The final losses and where everything is.
-fn losses(run: &Path, steps: u64, row: Option<&Row>) -> String {
+/// The final losses, the weights that scores and the page are of if those are not the last ones, and where everything is.
+fn losses(trained: &Trained<'_>) -> String {
+    let Trained { run, steps, best, row } = *trained;
     let mut lines = vec![("steps", steps.to_string())];
     let of_unit = |key: &str| key.contains("/kl_unit/") || key.contains("/kl_categorical/");
     for (key, value) in row.iter().flat_map(|row| &row.values).filter(|(key, _)| !of_unit(key)) {
         lines.push((key.strip_prefix("train/").unwrap_or(key), format!("{value:.3}")));
     }
+    lines.extend(best.map(|best| ("weights", format!("step {best} (best)"))));
     lines.push(("run", run.display().to_string()));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or_default().max(15);
     lines.iter().map(|(name, value)| format!("{name:width$} {value}\n")).collect()
-}
-
-/// A duration in words.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
-        seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
-        seconds => format!("{:.1} hours", seconds / 3600.0),
-    }
 }
 
 /// The style of every bar.
@@ -369,8 +362,8 @@ mod tests {
             smoothed_loss: None,
         };
         // 500 steps in 100 seconds, 1500 to go.
-        assert_eq!(pace.left(1500, Duration::from_secs(100)), "5 minutes");
-        assert_eq!(pace.left(3000, Duration::from_secs(400)), "0 seconds");
+        assert_eq!(pace.left(1500, Duration::from_secs(100)), "5 min");
+        assert_eq!(pace.left(3000, Duration::from_secs(400)), "0.0 s");
         assert_eq!(pace.smooth(100.0), 100.0);
         assert_eq!(pace.smooth(50.0), 99.0);
     }
@@ -379,13 +372,16 @@ mod tests {
     fn the_final_losses_are_aligned() {
         let values = [("train/loss", 1.5), ("train/kl_unit/0", 0.5), ("validation/reconstruction", 2.25)];
         let values = values.map(|(key, value)| (key.to_owned(), value)).to_vec();
-        let row = |values| Row { step: 20, steps: 20, values };
+        let row = Row { step: 20, steps: 20, values };
+        let trained = Trained { run: Path::new("runs/a"), steps: 20, best: Some(15), row: Some(&row) };
         let expected = "steps                     20\n\
                         loss                      1.500\n\
                         validation/reconstruction 2.250\n\
+                        weights                   step 15 (best)\n\
                         run                       runs/a\n";
-        assert_eq!(losses(Path::new("runs/a"), 20, Some(&row(values))), expected);
-        assert_eq!(losses(Path::new("a"), 7, None), "steps           7\nrun             a\n");
+        assert_eq!(losses(&trained), expected);
+        let trained = Trained { run: Path::new("a"), steps: 7, best: None, row: None };
+        assert_eq!(losses(&trained), "steps           7\nrun             a\n");
     }
 
     #[test]

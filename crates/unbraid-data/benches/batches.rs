@@ -1,8 +1,8 @@
 //! Throughput of batches of 64 random images as f32, on one and on two threads, compared with a plain copy of as many
 //! bytes. `cargo xtask bench data` runs it.
 //!
-//! The packed images are those of dSprites if the shared data is present (`UNBRAID_SHARED`), otherwise the same number of
-//! rendered images: what matters is that random images are far apart in 377 MB.
+//! The packed images are those of dSprites if the shared data is present (`UNBRAID_SHARED`), otherwise the
+//! same number of rendered images: what matters is that random images are far apart in 377 MB.
 
 #[path = "../tests/data/shared_data.rs"]
 mod shared_data;

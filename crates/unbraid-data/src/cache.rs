@@ -1,8 +1,9 @@
 //! The cache of decoded images, which makes the second start on a folder of photographs fast.
 //!
 //! A cache file is named by a hash of the files it was made from, so it is never stale, and ends with the SHA-256 of
-//! its pixels, or, where they are read from it on demand, with those of its blocks. It is written under a temporary name and renamed when complete. When the cache would become larger than
-//! its limit, the least recently used files are removed. If a file cannot be written, the images stay in memory and
+//! its pixels, or, where they are read from it on demand, with those of its blocks. It is written under a
+//! temporary name and renamed when complete. When the cache would become larger than its limit, the least
+//! recently used files are removed. If a file cannot be written, the images stay in memory and
 //! [`Progress::note`] reports it; only images that are too large for memory need the cache.
 
 use crate::error::{DataError, Result};
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Larger data sets stay on disk, where the operating system caches as much of them as fits in memory: those of more than
-/// 2 GiB, or than half of the limit on memory where that is less.
+/// Larger data sets stay on disk, where the operating system caches as much of them as fits in memory: those
+/// of more than 2 GiB, or than half of the limit on memory where that is less.
 pub(crate) fn largest_in_memory() -> u64 {
     largest_below(memory::limit())
 }
@@ -40,8 +41,8 @@ pub(crate) enum Keep {
 /// Receives decoded bytes, in order, in pieces of any size.
 pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
-/// Loads `len` images from the cache, or decodes them. Up to [`largest_in_memory`] bytes are held in memory; larger data sets
-/// are written to the cache and read from there on demand.
+/// Loads `len` images from the cache, or decodes them. Up to [`largest_in_memory`] bytes are held in memory;
+/// larger data sets are written to the cache and read from there on demand.
 ///
 /// # Errors
 /// If decoding fails or yields the wrong number of bytes, or if images too large for memory cannot be written.
@@ -158,8 +159,8 @@ static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
 /// Sets the cache directory of this process. Only the first call has an effect.
 ///
-/// Without it the directory is `$UNBRAID_CACHE`, or `unbraid` in the user's cache directory. Tests use it to start with an
-/// empty cache, as environment variables cannot be set safely in a program with threads.
+/// Without it the directory is `$UNBRAID_CACHE`, or `unbraid` in the user's cache directory. Tests use it to
+/// start with an empty cache, as environment variables cannot be set safely in a program with threads.
 pub fn set_directory(directory: PathBuf) {
     DIRECTORY.get_or_init(|| directory);
 }
@@ -407,8 +408,8 @@ mod tests {
         }
     }
 
-    /// Changed after it was opened, as by another program: of 150 images of a block each, most are not looked at before they are
-    /// used.
+    /// Changed after it was opened, as by another program: of 150 images of a block each, most are not looked
+    /// at before they are used.
     #[test]
     fn a_file_that_is_read_on_demand_is_checked_on_the_way() {
         let directory = tempfile::tempdir().unwrap();

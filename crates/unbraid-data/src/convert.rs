@@ -1,11 +1,11 @@
 //! Writing any data set as an `.npz` file.
 //!
-//! Binary images of dSprites' size and factors, such as those of `dsprites` and `shapes`, are written in the layout of the
-//! published dSprites file: `imgs` (n, 64, 64), zeros and ones, and `latents_classes`. For the full grid, `latents_classes` has six columns, colour first, and there is
-//! `latents_values` as well; for a reduced grid it has five columns, like the published subsets. Every other data set
-//! becomes `images` (n, height, width, channels), `factors`, `factor_names` and
-//! `factor_kinds`, which the data set `npz` reads. A table becomes `vectors` (n, d) and `columns` in place of `images`, which
-//! the data set `table` reads.
+//! Binary images of dSprites' size and factors, such as those of `dsprites` and `shapes`, are written in the
+//! layout of the published dSprites file: `imgs` (n, 64, 64), zeros and ones, and `latents_classes`. For the
+//! full grid, `latents_classes` has six columns, colour first, and there is `latents_values` as well; for a
+//! reduced grid it has five columns, like the published subsets. Every other data set becomes `images` (n,
+//! height, width, channels), `factors`, `factor_names` and `factor_kinds`, which the data set `npz` reads. A
+//! table becomes `vectors` (n, d) and `columns` in place of `images`, which the data set `table` reads.
 
 use crate::dataset::DataSet;
 use crate::error::{DataError, Result};
@@ -163,8 +163,8 @@ fn rows(data: &dyn DataSet) -> impl Iterator<Item = Vec<u32>> + '_ {
     })
 }
 
-/// Whether the layout of the published dSprites file can hold a data set: binary images of its size with its five factors,
-/// whose names, kinds and labels the file does not say, and no more values of any.
+/// Whether the layout of the published dSprites file can hold a data set: binary images of its size with its
+/// five factors, whose names, kinds and labels the file does not say, and no more values of any.
 fn fits_dsprites(data: &dyn DataSet) -> bool {
     let has_its_factors = |space: &FactorSpace| {
         let sizes: Vec<usize> = space.factors().iter().map(|factor| factor.size).collect();

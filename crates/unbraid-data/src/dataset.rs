@@ -37,8 +37,9 @@ impl fmt::Display for ImageShape {
 
 /// Images and, where known, their factors of variation.
 ///
-/// Pixels are `f32` in \[0, 1\] in the order rows, columns, channels (NHWC). Data sets should hold them in a compact form
-/// and convert them in [`DataSet::write_image`], which is called from many threads and should not allocate.
+/// Pixels are `f32` in \[0, 1\] in the order rows, columns, channels (NHWC). Data sets should hold them in a
+/// compact form and convert them in [`DataSet::write_image`], which is called from many threads and should
+/// not allocate.
 ///
 /// Implement this trait for images that are computed, or that no reader of this crate can open; every function that
 /// takes a `&dyn DataSet` then accepts them. The example `own_data_set` shows a complete implementation. For images
@@ -94,8 +95,8 @@ pub trait DataSet: Send + Sync + fmt::Debug {
     /// Bytes of main memory in use.
     fn memory(&self) -> usize;
 
-    /// A SHA-256 in hexadecimal that identifies the data: of the files it was read from, or of a description of how it is
-    /// generated. [`Fingerprint`](crate::Fingerprint) computes it.
+    /// A SHA-256 in hexadecimal that identifies the data: of the files it was read from, or of a description
+    /// of how it is generated. [`Fingerprint`](crate::Fingerprint) computes it.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -106,8 +107,8 @@ pub trait DataSet: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The names of the columns, if this is a table of vectors rather than of images. A vector is an image of one row, with
-    /// one grey pixel for each column, whose values are not limited to \[0, 1\].
+    /// The names of the columns, if this is a table of vectors rather than of images. A vector is an image of
+    /// one row, with one grey pixel for each column, whose values are not limited to \[0, 1\].
     fn columns(&self) -> Option<&[String]> {
         None
     }
@@ -126,7 +127,8 @@ pub trait DataSet: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Writes the images `indices` to `pixels`, one after the other. Image `i` of the batch draws from lane `i` of `noise`.
+    /// Writes the images `indices` to `pixels`, one after the other. Image `i` of the batch draws from lane
+    /// `i` of `noise`.
     ///
     /// # Errors
     /// As [`DataSet::write_image`].

@@ -95,6 +95,14 @@ pub enum DataError {
         /// All options of the data set.
         known: Vec<&'static str>,
     },
+    /// A data set that is read from files has no path.
+    #[error("path of data set `{data_set}`: found none, expected {expected}")]
+    NoPath {
+        /// The data set.
+        data_set: String,
+        /// What its path should be.
+        expected: String,
+    },
     /// An option or argument has an invalid value.
     #[error("{}: found {}, expected {expected}", one_line(subject), one_line(found))]
     Value {
@@ -107,8 +115,8 @@ pub enum DataError {
     },
 }
 
-/// A text of a stranger as part of a message: its line breaks are written out, so that it cannot add lines of its own, such as
-/// a hint. Other control characters are for whoever prints the message to write out.
+/// A text of a stranger as part of a message: its line breaks are written out, so that it cannot add lines of
+/// its own, such as a hint. Other control characters are for whoever prints the message to write out.
 ///
 /// ```
 /// use unbraid_data::one_line;
@@ -203,6 +211,7 @@ impl DataError {
             | Self::TooLarge { .. }
             | Self::UnknownName { .. }
             | Self::UnknownOption { .. }
+            | Self::NoPath { .. }
             | Self::Value { .. } => self,
         }
     }

@@ -53,7 +53,8 @@ pub struct Factor {
     pub size: usize,
     /// The meaning of each value ("square", "ellipse", "heart"); empty if the values are plain numbers.
     pub labels: Vec<String>,
-    /// Whether a representation should capture the factor. Metrics ignore the others, such as the instance in smallNORB.
+    /// Whether a representation should capture the factor. Metrics ignore the others, such as the instance in
+    /// smallNORB.
     pub latent: bool,
     /// How its values relate to each other.
     pub kind: FactorKind,

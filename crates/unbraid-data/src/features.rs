@@ -19,8 +19,8 @@ pub struct Feature {
 
 /// The columns of a table, each of which is standardised: x becomes (x - mean) / deviation.
 ///
-/// A network learns columns of different units and sizes equally well only after that, and one scale of the likelihood can
-/// then be that of all columns.
+/// A network learns columns of different units and sizes equally well only after that, and one scale of the
+/// likelihood can then be that of all columns.
 ///
 /// ```
 /// use unbraid_data::{DataSet, Features, Fingerprint, StoredVectors};

@@ -17,8 +17,8 @@ pub const LONGEST_TEXT: u64 = 64 << 20;
 /// The longest table with a line for each step, image or run.
 pub const LONGEST_TABLE: u64 = 1 << 30;
 
-/// The longest table that is read as a whole: [`LONGEST_TABLE`], or less where it would not fit into memory if each of its
-/// bytes became `expansion` bytes, as those of the shortest rows do.
+/// The longest table that is read as a whole: [`LONGEST_TABLE`], or less where it would not fit into memory
+/// if each of its bytes became `expansion` bytes, as those of the shortest rows do.
 pub fn longest_table(expansion: u64) -> u64 {
     LONGEST_TABLE.min(memory::limit() / expansion)
 }
@@ -129,8 +129,8 @@ fn text_of(bytes: Vec<u8>) -> io::Result<String> {
     })
 }
 
-/// Reads a text of at most `limit` bytes that its user named, such as on a command line: a pipe is read as well, as shells
-/// make one of `<(command)`. What is named in a file from elsewhere is for [`read_text`].
+/// Reads a text of at most `limit` bytes that its user named, such as on a command line: a pipe is read as
+/// well, as shells make one of `<(command)`. What is named in a file from elsewhere is for [`read_text`].
 ///
 /// # Errors
 /// As [`read_text`], and if nobody writes to the pipe.

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Clone, Debug)]
 pub enum Fingerprint {
-    /// The content of files. For one file this is its SHA-256, as printed by `sha256sum`; for several, the SHA-256 of the
-    /// list of their hashes and names.
+    /// The content of files. For one file this is its SHA-256, as printed by `sha256sum`; for several, the
+    /// SHA-256 of the list of their hashes and names.
     Files(Vec<PathBuf>),
     /// The parameters of a generated data set, as text.
     Recipe(String),
@@ -68,7 +68,12 @@ pub(crate) fn hash_file(path: &Path) -> Result<String> {
     }
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal, as hashes are written.
+///
+/// ```
+/// assert_eq!(unbraid_data::hex(&[0xba, 0x07]), "ba07");
+/// ```
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,8 +1,9 @@
 //! Calls of others' parsers on files from strangers, which must not end this process.
 //!
-//! hdf5-reader, parquet and tract check what they read, and their errors are ours to report. They still index and unwrap what
-//! a file that breaks the rules of its format can make empty, in more places than could be checked in advance. A panic of
-//! theirs is therefore caught as the last resort, and becomes the same kind of message.
+//! hdf5-reader, parquet and tract check what they read, and their errors are ours to report. They still index
+//! and unwrap what a file that breaks the rules of its format can make empty, in more places than could be
+//! checked in advance. A panic of theirs is therefore caught as the last resort, and becomes the same kind of
+//! message.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -14,8 +15,8 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` gives, or the words of its panic, which standard error does not get. (It still gets those of a panic in another
-/// thread that `work` waits for.)
+/// What `work` gives, or the words of its panic, which standard error does not get. (It still gets those of a
+/// panic in another thread that `work` waits for.)
 ///
 /// # Errors
 /// If it panics.

@@ -37,7 +37,7 @@ pub use dataset::{DataSet, ImageShape};
 pub use error::{DataError, Result, one_line};
 pub use factors::{Factor, FactorKind, FactorSpace};
 pub use features::{Feature, Features};
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, hex};
 pub use picture::Picture;
 pub use readers::folder::{Treatment, is_image_file, open_files};
 pub use registry::open;

@@ -23,8 +23,8 @@ pub fn is_lifted() -> bool {
     UNLIMITED.load(Ordering::Relaxed)
 }
 
-/// The most that one request may take, in bytes: `$UNBRAID_MEMORY_LIMIT`, or three quarters of the memory of this machine
-/// or of the control group that the process is confined to.
+/// The most that one request may take, in bytes: `$UNBRAID_MEMORY_LIMIT`, or three quarters of the memory of
+/// this machine or of the control group that the process is confined to.
 pub fn limit() -> u64 {
     static LIMIT: OnceLock<u64> = OnceLock::new();
     if is_lifted() {

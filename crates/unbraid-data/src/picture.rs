@@ -62,12 +62,14 @@ impl Picture {
         &self.pixels
     }
 
-    /// Adds a change of pixels, each from -1 to 1, to the part of the picture that `treatment` cuts images of `shape` out of:
-    /// the square that is cropped, or the largest rectangle of its aspect ratio around the centre. The change is enlarged to
-    /// that part, and the rest stays as it is. A change in colour makes a grey picture one in colour.
+    /// Adds a change of pixels, each from -1 to 1, to the part of the picture that `treatment` cuts images of
+    /// `shape` out of: the square that is cropped, or the largest rectangle of its aspect ratio around the
+    /// centre. The change is enlarged to that part, and the rest stays as it is. A change in colour makes a
+    /// grey picture one in colour.
     ///
     /// # Panics
-    /// If `change` is not one image of `shape`, which has 1 or 3 channels, or the picture is smaller than what is cropped.
+    /// If `change` is not one image of `shape`, which has 1 or 3 channels, or the picture is smaller than
+    /// what is cropped.
     pub fn add_to_centre(&mut self, shape: ImageShape, treatment: Treatment, change: &[f32]) {
         let part = treatment.part_of((self.shape.width, self.shape.height), shape);
         let [left, top, width, height] = part.expect("a picture that is large enough to be cropped");

@@ -381,7 +381,8 @@ const LONGEST_WORD: usize = 200;
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     candidates
         .iter()
-        // The comparison makes a table of both lengths, and a word may come from a file, in which it has millions of letters.
+        // The comparison makes a table of both lengths, and a word may come from a file, in which it has
+        // millions of letters.
         .filter(|_| word.len() <= LONGEST_WORD)
         .map(|&candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= 0.5)

@@ -42,11 +42,8 @@ impl<'a> Request<'a> {
     /// If the specification has none.
     pub(crate) fn path(&self) -> Result<&'a Path> {
         self.spec.path.as_deref().ok_or_else(|| {
-            DataError::value(
-                format!("path of data set `{}`", self.entry.name),
-                "none",
-                self.entry.path.unwrap_or("a path"),
-            )
+            let expected = self.entry.path.unwrap_or("a path").to_owned();
+            DataError::NoPath { data_set: self.entry.name.to_owned(), expected }
         })
     }
 

@@ -158,8 +158,8 @@ impl DataSpec {
         self
     }
 
-    /// Sets an option, or with a dotted name such as `attributes.kinds.weight` a value in it. The value is parsed as on the
-    /// command line.
+    /// Sets an option, or with a dotted name such as `attributes.kinds.weight` a value in it. The value is
+    /// parsed as on the command line.
     #[must_use]
     pub fn with(mut self, option: &str, value: impl ToString) -> Self {
         put(&mut self.options, option, OptionValue::parse(&value.to_string()));

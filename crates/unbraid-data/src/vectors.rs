@@ -9,8 +9,8 @@ use crate::random::Lane;
 use crate::table::FactorTable;
 use std::fmt;
 
-/// A table of numbers in memory: embeddings, measurements, anything that is not an image. [`Features`](crate::Features) has
-/// an example.
+/// A table of numbers in memory: embeddings, measurements, anything that is not an image.
+/// [`Features`](crate::Features) has an example.
 pub struct StoredVectors {
     columns: Vec<String>,
     /// Row by row.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod adam;
+mod awake;
 mod bernoulli;
 mod environment;
 mod geometry;
@@ -13,8 +14,10 @@ mod ops;
 mod peak;
 mod profile;
 mod simd;
+mod transpose;
 
 pub use adam::{AdamStep, adam_step};
+pub use awake::with_threads_awake;
 pub use environment::{EnvironmentError, check_environment};
 pub use kernel::ConvolutionAlgorithm;
 pub use linear::LinearActivation;
@@ -22,7 +25,7 @@ pub use linear::LinearActivation;
 pub use memory::keep_freed_memory;
 pub use ops::{
     AdamParameters, Conv2dLayer, Conv2dOptions, DenseLayer, RowFunction, bernoulli_loss, conv_transpose2d,
-    conv_transpose2d_stack, conv2d, conv2d_stack, linear,
+    conv_transpose2d_stack, conv2d, conv2d_stack, flatten_images, linear, unflatten_images,
 };
 pub use peak::measured_peak_gflops;
 pub use profile::{DenseShape, DenseTimes, LayerShape, LayerTimes};

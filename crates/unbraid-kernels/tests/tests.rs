@@ -2,6 +2,7 @@
 
 mod adam;
 mod bernoulli;
+mod channels;
 mod common;
 mod convolution;
 mod determinism;

@@ -59,6 +59,29 @@ pub(crate) fn scorable(codes: &Codes) -> (Cow<'_, Codes>, Vec<String>) {
     (Cow::Owned(codes.with_classes(&treatments)), notes.collect())
 }
 
+/// A note on each factor of which many test points have a value that no training point has: what a learner says of those is
+/// always wrong. This is what becomes of rows in the order of a grid when the first are taken to train and the last to test.
+pub(crate) fn unseen_values(codes: &Codes) -> Vec<String> {
+    /// The share of test points that rare values may have.
+    const FEW: f64 = 0.05;
+    let values = codes.factors_test();
+    let points = values.nrows();
+    let factors = codes.classes_train().iter().enumerate();
+    factors
+        .filter_map(|(factor, classes)| {
+            let unseen = classes.labels_of(values.column(factor)).iter().filter(|class| class.is_none()).count();
+            let name = || codes.factor_names().get(factor).cloned().unwrap_or_else(|| factor.to_string());
+            (unseen as f64 > FEW * points as f64).then(|| {
+                format!(
+                    "factor `{}`: {unseen} of {points} test points have a value that no training point has; if the rows are in \
+                     order, shuffle them first",
+                    name()
+                )
+            })
+        })
+        .collect()
+}
+
 /// Classes of equal size for the values of a number.
 #[derive(Debug)]
 pub(crate) struct Groups {

@@ -125,8 +125,8 @@ impl Information {
 
     /// As [`Information::new`], with mutual information estimated from the distances of nearest neighbours instead of bins: by
     /// the estimator of Ross (2014) for factors that are classes, and by that of Kraskov, Stögbauer and Grassberger (2004) for
-    /// factors that are numbers ([`Labelled::is_number`]). The latter estimate is capped at the entropy of the factor's
-    /// classes. Entropies are still those of bins and classes.
+    /// factors that are numbers ([`Labelled::is_number`]). Both are capped at the entropy of the factor's classes. Entropies are
+    /// still those of bins and classes.
     ///
     /// Unlike the plug-in estimate, it has little bias with many classes and few points.
     ///
@@ -145,12 +145,12 @@ impl Information {
                 interruption::check();
                 let (unit, factor) = (place / factors, place % factors);
                 let unit = data.codes().column(unit).to_vec();
-                if data.is_number(factor) {
-                    let found = neighbours::of_numbers(&unit, &numbers.column(factor).to_vec(), neighbours);
-                    found.min(information.factor_entropies[factor])
+                let found = if data.is_number(factor) {
+                    neighbours::of_numbers(&unit, &numbers.column(factor).to_vec(), neighbours)
                 } else {
                     neighbours::of_classes(&unit, &data.classes()[factor], neighbours)
-                }
+                };
+                found.min(information.factor_entropies[factor])
             })
             .collect();
         information.matrix =
@@ -203,7 +203,7 @@ pub(crate) const NEIGHBOURS: &str =
     "estimate by this many nearest neighbours (Kraskov, Ross) instead of bins";
 
 /// The allowed numbers of bins.
-pub(crate) const BINS: RangeInclusive<usize> = 2..=65_536;
+pub const BINS: RangeInclusive<usize> = 2..=65_536;
 
 /// Checks that a number of bins is allowed.
 pub(crate) fn check_bins(bins: usize) -> Result<()> {

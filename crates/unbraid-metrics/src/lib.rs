@@ -9,7 +9,7 @@ mod factor_classes;
 pub mod information;
 mod interruption;
 pub mod learners;
-mod linear_algebra;
+pub mod linear_algebra;
 mod matching;
 mod metric;
 mod neighbours;

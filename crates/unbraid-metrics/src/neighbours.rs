@@ -3,19 +3,25 @@
 //! For each point, the estimators find the distance to its k-th neighbour (within its class, or in the plane of both
 //! variables) and count the points within that distance in a single variable. psi is the digamma function, which at whole
 //! numbers is a harmonic number minus Euler's constant: psi(n) = -gamma + 1 + 1/2 + ... + 1/(n - 1).
+//!
+//! The formulas are for values that never repeat. Where codes have ties, as quantised ones do, several points may be as far
+//! away as the k-th neighbour, at a distance of 0 even; then k_i, the number of points closer than that neighbour, is counted
+//! in place of k, as for the single variables (Gao et al. 2017, Estimating mutual information for discrete-continuous
+//! mixtures). Without ties it is k.
 
 use crate::classes::Classes;
+use crate::numeric::is_constant;
 
 /// The mutual information of a continuous variable and classes:
 /// ```text
 /// I = psi(N) + mean psi(k_i) - mean psi(N_i) - mean psi(m_i)
 /// ```
-/// with N the number of points, N_i the size of the class of point i, k_i = min(k, N_i - 1), and m_i the number of points of
-/// any class, including point i, that are closer than its k_i-th neighbour in the class. Classes with a single point are left
-/// out. A negative estimate becomes 0.
+/// with N the number of points, N_i the size of the class of point i, and k_i and m_i the numbers of points of this and of any
+/// class, including point i, that are closer than its neighbour of rank min(k, N_i - 1) in the class. Classes with a single
+/// point are left out. A negative estimate becomes 0.
 ///
 /// Reference: Ross 2014, Mutual information between discrete and continuous data sets; points are counted as in scikit-learn's
-/// `mutual_info_classif`, but no noise is added.
+/// `mutual_info_classif`, which adds noise where this counts ties.
 pub(crate) fn of_classes(values: &[f64], classes: &Classes, neighbours: usize) -> f64 {
     let rows: Vec<Vec<usize>> = classes.rows().into_iter().filter(|rows| rows.len() > 1).collect();
     let mut all: Vec<f64> = rows.iter().flatten().map(|&row| values[row]).collect();
@@ -27,8 +33,9 @@ pub(crate) fn of_classes(values: &[f64], classes: &Classes, neighbours: usize) -
         class.sort_unstable_by(f64::total_cmp);
         let k = neighbours.min(class.len() - 1);
         for place in 0..class.len() {
-            let radius = distance_to_neighbour(&class, place, k);
-            sum += psi.at(k) - psi.at(class.len()) - psi.at(closer(&all, class[place], radius));
+            let (value, radius) = (class[place], distance_to_neighbour(&class, place, k));
+            let (in_class, in_all) = (closer(&class, value, radius), closer(&all, value, radius));
+            sum += psi.at(in_class) - psi.at(class.len()) - psi.at(in_all);
         }
     }
     if all.is_empty() { 0.0 } else { (psi.at(all.len()) + sum / all.len() as f64).max(0.0) }
@@ -36,38 +43,43 @@ pub(crate) fn of_classes(values: &[f64], classes: &Classes, neighbours: usize) -
 
 /// The mutual information of two continuous variables, each divided by its standard deviation:
 /// ```text
-/// I = psi(N) + psi(k) - mean psi(n_i) - mean psi(m_i)
+/// I = psi(N) + mean psi(k_i) - mean psi(n_i) - mean psi(m_i)
 /// ```
-/// with n_i and m_i the numbers of points, including point i, whose distance in the first or the second variable alone is
-/// smaller than that of the k-th neighbour in the maximum norm. A negative estimate becomes 0.
+/// with k_i, n_i and m_i the numbers of points, including point i, whose distance in the maximum norm, in the first variable
+/// alone, and in the second, is smaller than that of the k-th neighbour in the maximum norm. A negative estimate becomes 0, and
+/// a constant shares no information.
 ///
 /// Reference: Kraskov, Stögbauer and Grassberger 2004, Estimating mutual information, eq. 8.
 pub(crate) fn of_numbers(first: &[f64], second: &[f64], neighbours: usize) -> f64 {
     let count = first.len();
-    if count < 2 {
+    if count < 2 || is_constant(first.iter().copied()) || is_constant(second.iter().copied()) {
         return 0.0;
     }
     let k = neighbours.min(count - 1);
-    let (first, second) = (scaled(first), scaled(second));
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_unstable_by(|&a, &b| first[a].total_cmp(&first[b]));
-    let points: Vec<[f64; 2]> = order.iter().map(|&row| [first[row], second[row]]).collect();
-    let sorted = |values: &[f64]| {
-        let mut sorted = values.to_vec();
+    let sorted = |values: Vec<f64>| {
+        let mut sorted = values.clone();
         sorted.sort_unstable_by(f64::total_cmp);
-        sorted
+        let distinct = sorted.chunk_by(|left, right| left == right).count();
+        (values, sorted, distinct)
     };
-    let (firsts, seconds) = (sorted(&first), sorted(&second));
+    let (mut first, mut second) = (sorted(scaled(first)), sorted(scaled(second)));
+    // The search for neighbours goes along the first coordinate, past all that tie there.
+    if first.2 < second.2 {
+        std::mem::swap(&mut first, &mut second);
+    }
+    let ((first, firsts, _), (second, seconds, _)) = (first, second);
+    let mut points: Vec<[f64; 2]> = first.into_iter().zip(second).map(|(x, y)| [x, y]).collect();
+    points.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     let psi = Digamma::up_to(count);
     let mut nearest = Vec::with_capacity(k + 1);
     let sum: f64 = (0..count)
         .map(|place| {
-            let radius = distance_in_plane(&points, place, k, &mut nearest);
+            let (radius, within) = neighbours_in_plane(&points, place, k, &mut nearest);
             let [x, y] = points[place];
-            psi.at(closer(&firsts, x, radius)) + psi.at(closer(&seconds, y, radius))
+            psi.at(within) - psi.at(closer(&firsts, x, radius)) - psi.at(closer(&seconds, y, radius))
         })
         .sum();
-    (psi.at(count) + psi.at(k) - sum / count as f64).max(0.0)
+    (psi.at(count) + sum / count as f64).max(0.0)
 }
 
 /// Centred, and divided by the standard deviation unless that is 0.
@@ -92,6 +104,20 @@ fn distance_to_neighbour(sorted: &[f64], place: usize, k: usize) -> f64 {
         }
     }
     distance
+}
+
+/// The distance from a point to its k-th neighbour in the maximum norm, and how many points, itself included, are closer, or
+/// equal to it if that distance is 0; for points in lexicographic order.
+fn neighbours_in_plane(points: &[[f64; 2]], place: usize, k: usize, nearest: &mut Vec<f64>) -> (f64, usize) {
+    let radius = distance_in_plane(points, place, k, nearest);
+    let within = if radius > 0.0 {
+        1 + nearest.partition_point(|distance| *distance < radius)
+    } else {
+        // More than k may be equal.
+        let point = points[place];
+        points.partition_point(|other| *other <= point) - points.partition_point(|other| *other < point)
+    };
+    (radius, within)
 }
 
 /// The distance from a point to its k-th neighbour in the maximum norm, for points sorted by the first coordinate. The search
@@ -198,6 +224,36 @@ mod tests {
             let found = of_numbers(&column(0), &column(1), 3);
             assert!((found - expected).abs() < 0.06, "{correlation}: {found} {expected}");
         }
+    }
+
+    /// Codes of two values that are the classes, and quantised ones of eight: what the codes know is ln 2. In the sums
+    /// without ties, psi(N) - psi(N/2) = 1/(N/2) + ... + 1/(N - 1), which exceeds ln 2 by about 1/(2N).
+    #[test]
+    fn ties_are_counted() {
+        let labels = Array1::from_shape_fn(600, |row| (row % 2) as i64);
+        let classes = Classes::new(labels.view());
+        let exact: f64 = (300..600).map(|n| 1.0 / f64::from(n)).sum();
+        for steps in [1, 4] {
+            let values: Vec<f64> = (0..600).map(|row| (row % 2 * steps + row / 2 % steps) as f64).collect();
+            for k in [3, 10] {
+                let found = of_classes(&values, &classes, k);
+                assert!((found - exact).abs() < 1e-12, "{steps} values, {k} neighbours: {found} {exact}");
+            }
+            let numbers: Vec<f64> = labels.iter().map(|&label| label as f64).collect();
+            let found = of_numbers(&values, &numbers, 3);
+            assert!((found - exact).abs() < 1e-12, "{steps} values, as numbers: {found} {exact}");
+        }
+        assert_eq!(of_numbers(&[0.1; 600], &labels.mapv(|label| label as f64).to_vec(), 3), 0.0);
+    }
+
+    /// Ten values of the first variable, noise as the second: nothing is shared. The search must not pass all ties of each
+    /// point, which would be 10^9 steps here.
+    #[test]
+    fn ties_of_many_points_are_quick() {
+        let mut random = generator(5, "test", 0);
+        let noise: Vec<f64> = (0..100_000).map(|_| StandardNormal.sample(&mut random)).collect();
+        let quantised: Vec<f64> = (0..100_000).map(|row| f64::from(row % 10)).collect();
+        assert!(of_numbers(&quantised, &noise, 3) < 0.05);
     }
 
     /// Two classes that do not overlap: one bit. Two alike: nothing.

@@ -336,8 +336,10 @@ const LONGEST_WORD: usize = 200;
 /// The candidate that a word is most likely a misspelling of, if one is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let similarity = |candidate: &str| {
-        // `prune_below` means `prune`.
-        let begins = candidate.len() > 2 && (word.starts_with(candidate) || candidate.starts_with(word));
+        // `prune_below` means `prune`. No word at all begins every candidate.
+        let begins = !word.is_empty()
+            && candidate.len() > 2
+            && (word.starts_with(candidate) || candidate.starts_with(word));
         // A table of both lengths is made, and a word may come from a file, in which it has millions of letters.
         let is_word = word.len().max(candidate.len()) <= LONGEST_WORD;
         let similarity = if is_word { strsim::normalized_damerau_levenshtein(word, candidate) } else { 0.0 };

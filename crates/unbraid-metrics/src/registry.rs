@@ -337,10 +337,11 @@ impl Registry {
                 return Err(MetricsError::Unmet { metric: description.name.clone(), missing });
             }
         }
-        let (scorable, notes) = factor_classes::scorable(codes);
+        let (scorable, mut notes) = factor_classes::scorable(codes);
         // A sampler over the whole data set knows the original factors only: if some have been put into classes or left out,
         // the rows of the codes are grouped instead.
         let sampler = options.sampler.filter(|_| notes.is_empty());
+        notes.extend(factor_classes::unseen_values(&scorable));
         let options = Options { sampler, ..*options };
         let mut trials = Trials::new(&scorable, options);
         let mut report = Report { scores: Vec::new(), notes, factors: scorable.factor_names().to_vec() };

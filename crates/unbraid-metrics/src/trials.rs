@@ -53,7 +53,8 @@ impl<'a> Trials<'a> {
                 let away = Chance::of_shuffles(&rounds).get(key).map(|level| (value - level.mean).abs());
                 away.is_some_and(|away| NEGLIGIBLE < away && away < doubtful)
             };
-            if round >= description.shuffles && !values.numbers().iter().any(is_open) {
+            // Decided once: the interval from two shuffles would be so wide that clear scores lie in it.
+            if round == description.shuffles && !values.numbers().iter().any(is_open) {
                 break;
             }
             tick();
@@ -141,6 +142,10 @@ fn undefined(codes: &Codes, description: &Description) -> Vec<(String, String)> 
     }
     let mut found = Vec::new();
     let varying = codes.classes_train().iter().filter(|classes| classes.varies()).count();
+    if varying == 0 && codes.is_scorable_part() {
+        let why = "no factor varies but those that have nearly as many values as there are points";
+        return description.keys().map(|key| (key.to_owned(), why.to_owned())).collect();
+    }
     if varying == 1 {
         let why = "compares factors, and only one varies";
         found.extend(description.compares_factors.iter().map(|key| (key.clone(), why.to_owned())));

@@ -61,6 +61,7 @@ fn random_labels_score_at_chance() {
             // What takes long is shuffled again where one shuffle leaves it open: 3 sqrt(0.5 / 450) = 0.1 is not far away.
             let is_open = metric.shuffles == 1 && !level.includes(*value);
             assert!(!is_open || level.deviation.is_some(), "{key}: {value}, {level:?}");
+            assert!([metric.shuffles, 5].contains(&level.shuffles), "{key}: {level:?}");
         }
     }
     assert!(levels >= 15, "{levels} levels");
@@ -100,6 +101,43 @@ fn names_that_never_repeat_are_left_out() {
         assert!(report.chance(key).is_none());
     }
     assert!(report.get("hoyer").unwrap().is_finite());
+}
+
+/// Names that never repeat, beside a factor of one value: as if there were nothing but the names.
+#[test]
+fn a_constant_factor_beside_names_is_no_factor_either() {
+    let factors =
+        Array2::from_shape_fn((POINTS, 2), |(row, factor)| if factor == 0 { row as i64 } else { 3 });
+    let codes = Codes::new(noise(POINTS, 2, 1), factors.clone(), noise(POINTS, 2, 2), factors)
+        .and_then(|codes| codes.with_factor_kinds([FactorKind::Categorical, FactorKind::Categorical]))
+        .unwrap();
+    let report = scored(&codes, &[], 0);
+    let why = "no factor varies but those that have nearly as many values as there are points";
+    assert_eq!(report.why_undefined("mig"), Some(why));
+    assert!(report.get("hoyer").unwrap().is_finite());
+}
+
+/// A grid of 3 x 30 x 10 in its order: the first two thirds have the first two values of the slowest factor.
+#[test]
+fn rows_in_the_order_of_a_grid_are_noticed() {
+    let factors = Array2::from_shape_fn((POINTS, 3), |(row, factor)| match factor {
+        0 => row as i64 / 300,
+        1 => row as i64 / 10 % 30,
+        _ => row as i64 % 10,
+    });
+    let codes = noise(POINTS, 2, 1);
+    // A multiple of 7 below 900 for each row, once each, since 7 does not divide 900.
+    let order: Vec<usize> = (0..POINTS).map(|row| row * 7 % POINTS).collect();
+    let in_order = Codes::split(codes.view(), factors.view()).unwrap();
+    assert_eq!(
+        scored(&in_order, &["mig"], 0).notes,
+        [
+            "factor `0`: 300 of 300 test points have a value that no training point has; if the rows are in order, shuffle \
+          them first"
+        ]
+    );
+    let shuffled = Codes::split(codes.view(), factors.select(Axis(0), &order).view()).unwrap();
+    assert!(scored(&shuffled, &["mig"], 0).notes.is_empty());
 }
 
 /// What compares factors says nothing of one.

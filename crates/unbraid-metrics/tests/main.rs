@@ -1,6 +1,7 @@
 //! All integration tests of this crate, as one binary.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod by_definition;
 mod chance;
 mod common;
 mod golden;
@@ -10,7 +11,6 @@ mod known_answers;
 mod kumar;
 mod learners;
 mod metric_options;
-mod newer;
 mod odd_inputs;
 mod own_metric;
 mod random_inputs;

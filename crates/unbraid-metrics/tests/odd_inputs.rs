@@ -148,6 +148,7 @@ fn names_are_unique_and_forgiving() {
         registry::find("mgi").unwrap_err().to_string(),
         "unknown metric `mgi`\nhint: did you mean `mig`?"
     );
+    assert!(!registry::find("").unwrap_err().to_string().contains("did you mean"));
     assert_eq!(
         registry::find("zzzz").unwrap_err().to_string(),
         "unknown metric `zzzz`\nhint: there are beta_vae_score, factor_vae_score, mig, mig_full_data, rmig, jemmig, \

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::panic::catch_unwind;
 use std::path::PathBuf;
 
-/// Runs the command with these arguments, the first of which is its own name; returns its exit code. `program` is the file
-/// with which it starts itself again.
+/// Runs the command with these arguments, the first of which is its own name; returns its exit code.
+/// `program` is the file with which it starts itself again.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>, program: Option<PathBuf>) -> PyResult<u8> {
     if arguments.is_empty() {

@@ -162,7 +162,8 @@ impl PyDataset {
         self.images(py, &indices, 0)
     }
 
-    /// Images drawn at random, and their factors. With `fixed`, all share one value of that factor, itself drawn at random.
+    /// Images drawn at random, and their factors. With `fixed`, all share one value of that factor, itself
+    /// drawn at random.
     #[pyo3(signature = (n, *, fixed=None, seed=0))]
     fn sample<'py>(
         &self,
@@ -206,7 +207,8 @@ impl PyDataset {
         ))
     }
 
-    /// The numbers of the images with these factor vectors `[n, factors]`, of a data set that has every combination once.
+    /// The numbers of the images with these factor vectors `[n, factors]`, of a data set that has every
+    /// combination once.
     fn index_of<'py>(
         &self,
         py: Python<'py>,
@@ -302,7 +304,8 @@ pub(crate) fn load(
     Ok(PyDataset { spec, data: Arc::from(data) })
 }
 
-/// The data sets that can be loaded: name, one line about it, what its path must be (`None` if it needs none), and options.
+/// The data sets that can be loaded: name, one line about it, what its path must be (`None` if it needs
+/// none), and options.
 #[pyfunction]
 pub(crate) fn list_datasets(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);

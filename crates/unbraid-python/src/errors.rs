@@ -1,5 +1,5 @@
-//! Errors of the libraries as Python exceptions: `ValueError` for wrong input, `OSError` where the system refused something,
-//! `KeyboardInterrupt` after Ctrl-C, `RuntimeError` for failures at run time.
+//! Errors of the libraries as Python exceptions: `ValueError` for wrong input, `OSError` where the system
+//! refused something, `KeyboardInterrupt` after Ctrl-C, `RuntimeError` for failures at run time.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{

@@ -127,8 +127,8 @@ pub(crate) fn kinds(words: &[String]) -> PyResult<Vec<FactorKind>> {
     words.iter().map(kind).collect()
 }
 
-/// Factors of images as a table: class numbers as they are if they start at 0, else each value of a factor is a class, in
-/// ascending order, labelled by its number.
+/// Factors of images as a table: class numbers as they are if they start at 0, else each value of a factor is
+/// a class, in ascending order, labelled by its number.
 pub(crate) fn table(
     factors: Factors,
     names: Option<Vec<String>>,

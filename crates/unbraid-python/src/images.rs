@@ -1,4 +1,5 @@
-//! Images in NumPy arrays as a data set, borrowed where they are: bytes or single-precision floats, channels last or first.
+//! Images in NumPy arrays as a data set, borrowed where they are: bytes or single-precision floats, channels
+//! last or first.
 
 use crate::errors::{wrong_type, wrong_value};
 use crate::values::type_name;
@@ -8,7 +9,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use unbraid::data::random::Lane;
-use unbraid::data::{DataError, DataSet, FactorSpace, FactorTable, ImageShape};
+use unbraid::data::{DataError, DataSet, FactorSpace, FactorTable, ImageShape, hex};
 
 /// An array of images that Python holds; as long as this lives, it is not freed.
 pub(crate) struct ImageArray<'py> {
@@ -33,8 +34,8 @@ struct Layout {
 const LAYOUTS: [&str; 6] = ["NHWC", "NCHW", "NHW", "HWC", "CHW", "HW"];
 
 impl<'py> ImageArray<'py> {
-    /// The images of an argument. What has another order in memory than C's is copied once; everything else is borrowed. With
-    /// `expected`, the shape of a run's images, a single image is accepted as well.
+    /// The images of an argument. What has another order in memory than C's is copied once; everything else
+    /// is borrowed. With `expected`, the shape of a run's images, a single image is accepted as well.
     pub(crate) fn new(
         argument: &str,
         object: &Bound<'py, PyAny>,
@@ -59,8 +60,8 @@ impl<'py> ImageArray<'py> {
         Ok(Self { values, layout })
     }
 
-    /// The images as plain memory, which other threads can read while Python goes on. Checks floats, and whether bytes are
-    /// black and white.
+    /// The images as plain memory, which other threads can read while Python goes on. Checks floats, and
+    /// whether bytes are black and white.
     pub(crate) fn images(&self, py: Python<'_>, argument: &str) -> PyResult<Images<'_>> {
         // Both checks above have seen that the array is contiguous.
         let contiguous = |_| wrong_value(argument, "an array with gaps", "C order");
@@ -354,6 +355,6 @@ impl DataSet for Images<'_> {
                 values.iter().for_each(|value| hash.update(value.to_le_bytes()));
             }
         }
-        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex(&hash.finalize()))
     }
 }

@@ -22,8 +22,8 @@ use unbraid_report::write_hub_directory;
 /// Parameters
 /// ----------
 /// path : path
-///     A directory of disentangling-vae or joint-vae with model.pt and specs.json, or a file of weights: a state dict of
-///     PyTorch, or safetensors.
+///     A directory of disentangling-vae or joint-vae with model.pt and specs.json, or a file of weights: a
+///     state dict of PyTorch, or safetensors.
 /// out : path
 ///     The run directory to write.
 /// data : str, path or Dataset, optional

@@ -21,13 +21,14 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use unbraid::inference::{NamedAssignment, assign};
-use unbraid::model::{Posteriors, Unit, Values, steps};
+use unbraid::model::{Posteriors, Unit, Values};
 use unbraid::run::OpenOptions;
 
 /// A trained model: `Run("runs/a")` opens a run directory with its last weights.
 ///
-/// Images are arrays [n, height, width, channels], or [n, channels, height, width], or [n, height, width], or single ones;
-/// uint8, or float32 from 0 to 1. `layout` says which axes are which where that is ambiguous. Several threads may use one run.
+/// Images are arrays [n, height, width, channels], or [n, channels, height, width], or [n, height, width], or
+/// single ones; uint8, or float32 from 0 to 1. `layout` says which axes are which where that is ambiguous.
+/// Several threads may use one run.
 ///
 /// Parameters
 /// ----------
@@ -90,13 +91,19 @@ impl PyRun {
 
     fn unit(&self, unit: &Bound<'_, PyAny>) -> PyResult<Unit> {
         let run = self.run();
-        let text = match to_json("unit", unit)? {
-            Value::Number(number) if number.is_i64() => number.to_string(),
-            Value::String(name) => name,
-            _ => return Err(wrong_type("unit", type_name(unit), "the number or the name of a unit")),
-        };
-        run.find_unit(&text).map_err(Raise::raise)
+        let key = unit_key("unit", unit)?
+            .ok_or_else(|| wrong_type("unit", type_name(unit), "the number or the name of a unit"))?;
+        run.find_unit(&key).map_err(Raise::raise)
     }
+}
+
+/// How a unit is asked for, by its number or its name; `None` if it is neither.
+fn unit_key(argument: &str, unit: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    Ok(match to_json(argument, unit)? {
+        Value::Number(number) if number.is_i64() => Some(number.to_string()),
+        Value::String(name) => Some(name),
+        _ => None,
+    })
 }
 
 #[pymethods]
@@ -224,8 +231,8 @@ impl PyRun {
         Ok(self.run().latents_of(&posteriors).into_pyarray(py))
     }
 
-    /// Decodes latent values `[n, units]` to images `[n, height, width, channels]`, floats from 0 to 1; a run that was trained
-    /// on a table gives rows `[n, columns]` in the units of the table.
+    /// Decodes latent values `[n, units]` to images `[n, height, width, channels]`, floats from 0 to 1; a run
+    /// that was trained on a table gives rows `[n, columns]` in the units of the table.
     fn decode<'py>(&self, py: Python<'py>, latents: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let latents = latent_rows(latents, self.run().layout().width())?;
         self.decoded(py, ("latents", latents.nrows()), move |_| Ok(latents))
@@ -246,8 +253,8 @@ impl PyRun {
 
     /// Decodes an image with one unit set to each of several values, `[values, height, width, channels]`.
     ///
-    /// Without an image, starts from the middle of the prior. Without values, takes `steps` values over `range`, by default the
-    /// unit's prior without its tails; a categorical unit takes all of its classes.
+    /// Without an image, starts from the middle of the prior. Without values, takes `steps` values over
+    /// `range`, by default the unit's prior without its tails; a categorical unit takes all of its classes.
     #[pyo3(signature = (image=None, *, unit, values=None, range=None, steps=11, layout=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn traverse<'py>(
@@ -280,13 +287,13 @@ impl PyRun {
             (Unit::Continuous(_), Some(values)) => ("values", values.len()),
             (Unit::Categorical(number), _) => ("unit", run.categorical_units()[number]),
         };
-        self.decoded(py, count, move |run| match unit {
-            Unit::Continuous(number) => {
-                let values = values
-                    .unwrap_or_else(|| self::steps(range.unwrap_or_else(|| run.range_of(number)), steps));
+        self.decoded(py, count, move |run| match (unit, values) {
+            (Unit::Continuous(number), Some(values)) => {
                 Ok(run.layout().traversal(&start.row(0), number, &values))
             }
-            Unit::Categorical(number) => Ok(run.layout().class_traversal(&start.row(0), number)),
+            (Unit::Continuous(_) | Unit::Categorical(_), _) => {
+                Ok(run.traversal(&start.row(0), unit, range, steps)?.latents)
+            }
         })
     }
 
@@ -313,11 +320,8 @@ impl PyRun {
         let run = self.run();
         let mut assignments = Vec::new();
         for (unit, value) in units {
-            let unit = match to_json("units", &unit)? {
-                Value::Number(number) if number.is_i64() => number.to_string(),
-                Value::String(name) => name,
-                _ => return Err(wrong_type("units", format!("the key {unit}"), "numbers or names of units")),
-            };
+            let unit = unit_key("units", &unit)?
+                .ok_or_else(|| wrong_type("units", format!("the key {unit}"), "numbers or names of units"))?;
             let value = match to_json("units", &value)? {
                 Value::Number(number) => number.to_string(),
                 _ => return Err(wrong_type("units", format!("the value {value}"), "numbers")),
@@ -339,15 +343,14 @@ impl PyRun {
             .iter()
             .map(|(unit, name)| {
                 let name = name.extract().map_err(|_| wrong_type("names", &name, "words"))?;
-                match to_json("names", &unit)? {
-                    Value::Number(number) if number.is_i64() => Ok((number.to_string(), name)),
-                    Value::String(unit) => Ok((unit, name)),
-                    _ => Err(wrong_type("names", &unit, "numbers or names of units")),
-                }
+                let unit = unit_key("names", &unit)?
+                    .ok_or_else(|| wrong_type("names", &unit, "numbers or names of units"))?;
+                Ok((unit, name))
             })
             .collect::<PyResult<_>>()?;
         work::run_briefly(py, || -> unbraid::Result {
-            // Held while the file is written: of two threads, the second starts from the names that the first has given.
+            // Held while the file is written: of two threads, the second starts from the names that the first
+            // has given.
             let mut current = self.run.write().unwrap_or_else(PoisonError::into_inner);
             let mut renamed = unbraid::Run::clone(&current);
             renamed.rename_units(changes.iter().map(|(unit, name)| (unit.as_str(), name.as_str())))?;
@@ -374,8 +377,8 @@ impl PyRun {
 
     /// Writes the run for other programs into a directory, created if it does not exist, and returns the files.
     ///
-    /// `"onnx"`: encoder.onnx and decoder.onnx; `"safetensors"`: model.safetensors and config.json; `"hub"`: everything that a
-    /// model hub shows, with `licence` in the header of the card.
+    /// `"onnx"`: encoder.onnx and decoder.onnx; `"safetensors"`: model.safetensors and config.json; `"hub"`:
+    /// everything that a model hub shows, with `licence` in the header of the card.
     #[pyo3(signature = (format, path, *, licence=None, overwrite=false))]
     fn export(
         &self,

@@ -10,7 +10,7 @@ use ndarray::{Array2, Axis};
 use numpy::{PyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use unbraid::config::{FEWEST_RESAMPLES, MOST_RESAMPLES};
+use unbraid::config::check_resamples;
 use unbraid::evaluate::score;
 use unbraid::metrics::{
     Codes, Description, Direction, FactorKind, MetricsError, Options, Registry, Report, interruptible,
@@ -126,12 +126,7 @@ pub(crate) fn evaluate<'py>(
     for name in names.iter().filter(|name| *name != registry::DEFAULT) {
         configured.find(name).map_err(Raise::raise)?;
     }
-    if bootstrap > MOST_RESAMPLES {
-        return Err(wrong_value("bootstrap", bootstrap, format!("at most {MOST_RESAMPLES}")));
-    }
-    if (1..FEWEST_RESAMPLES).contains(&bootstrap) {
-        return Err(wrong_value("bootstrap", bootstrap, format!("0, or {FEWEST_RESAMPLES} or more")));
-    }
+    check_resamples(bootstrap).map_err(|expected| wrong_value("bootstrap", bootstrap, expected))?;
     let sampler = match (sampler, factor_sizes) {
         (Some(sampler), Some(sizes)) => {
             check_memory("samples", samples, 16 * sizes.len(), "factor vectors")?;
@@ -293,8 +288,8 @@ pub(crate) fn to_python<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound
     py.import("unbraid._scores")?.getattr("Scores")?.call((), Some(&all))
 }
 
-/// What the metrics are: names, keys with labels, meaning, direction, range, needs and options, in the order in which they are
-/// shown.
+/// What the metrics are: names, keys with labels, meaning, direction, range, needs and options, in the order
+/// in which they are shown.
 #[pyfunction]
 pub(crate) fn describe_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let builtin = registry::shared();

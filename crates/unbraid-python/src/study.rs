@@ -59,8 +59,8 @@ impl PyStudy {
         Ok(manifest(&self.study).map_err(Raise::raise)?.entries.len())
     }
 
-    /// Trains and scores all runs that are not done, `jobs` at a time (default: one per core), each in a process of its own
-    /// on one thread. Runs that were interrupted are resumed.
+    /// Trains and scores all runs that are not done, `jobs` at a time (default: one per core), each in a
+    /// process of its own on one thread. Runs that were interrupted are resumed.
     #[pyo3(signature = (*, jobs=None, retry_failed=false, progress=None))]
     fn run<'py>(
         slf: Bound<'py, Self>,

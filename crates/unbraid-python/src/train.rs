@@ -62,7 +62,8 @@ impl<'py> Data<'py> {
 /// Parameters
 /// ----------
 /// data : str, path, Dataset or array
-///     The name of a data set, the path of a file or folder, a loaded data set, or images: uint8, or float32 from 0 to 1.
+///     The name of a data set, the path of a file or folder, a loaded data set, or images: uint8, or float32
+///     from 0 to 1.
 /// factors : array, optional
 ///     The factors of an array of images, [images, factors], by which the run is then scored.
 /// factor_names, factor_kinds : list of str, optional

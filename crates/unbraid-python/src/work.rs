@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long work that can be left alone has to end after a request to stop.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// More threads than any machine has: a slip of the finger.
+/// More threads than any machine has: a typo.
 const MOST_THREADS: usize = 1024;
 
 /// The threads of a process.
@@ -150,8 +150,8 @@ impl Progress for Stoppable<'_> {
     fn note(&self, _message: &str) {}
 }
 
-/// Does some work on our threads while other Python threads go on. After Ctrl-C it is asked to stop, and `KeyboardInterrupt`
-/// is raised once it has ended.
+/// Does some work on our threads while other Python threads go on. After Ctrl-C it is asked to stop, and
+/// `KeyboardInterrupt` is raised once it has ended.
 pub(crate) fn run<T: Send, E: Into<Failure> + Send>(
     py: Python<'_>,
     work: impl FnOnce(&Stop) -> Result<T, E> + Send,
@@ -161,8 +161,8 @@ pub(crate) fn run<T: Send, E: Into<Failure> + Send>(
     let ended = {
         let stop = &stop;
         py.detach(|| {
-            // A function of Python that our work calls may call us again. This thread is then one of ours, and must not wait
-            // for another to become free.
+            // A function of Python that our work calls may call us again. This thread is then one of ours,
+            // and must not wait for another to become free.
             if pool.threads.current_thread_index().is_some() {
                 return Some(catch_unwind(AssertUnwindSafe(|| work(stop))));
             }
@@ -180,8 +180,9 @@ pub(crate) fn run<T: Send, E: Into<Failure> + Send>(
     result(ended, stop.take_exception())
 }
 
-/// As [`run`], for work that owns all it needs and may take long to notice a request to stop. It gets a moment; then the
-/// exception is raised while the work goes on to where it notices, and what it has computed is dropped.
+/// As [`run`], for work that owns all it needs and may take long to notice a request to stop. It gets a
+/// moment; then the exception is raised while the work goes on to where it notices, and what it has computed
+/// is dropped.
 pub(crate) fn run_detached<T: Send + 'static, E: Into<Failure> + Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Stop) -> Result<T, E> + Send + 'static,

@@ -8,8 +8,8 @@ pub const INK: Colour = [32, 36, 44];
 /// For text of less weight.
 pub const FAINT_INK: Colour = [110, 116, 128];
 
-/// For things without an order, such as curves. The first seven are distinguishable with any common colour vision (Okabe
-/// and Ito, 2008), and all stand out on white and on black.
+/// For things without an order, such as curves. The first seven are distinguishable with any common colour
+/// vision (Okabe and Ito, 2008), and all stand out on white and on black.
 pub(crate) const SERIES: [Colour; 10] = [
     [0, 114, 178],
     [230, 159, 0],
@@ -23,7 +23,8 @@ pub(crate) const SERIES: [Colour; 10] = [
     [168, 96, 60],
 ];
 
-/// The colours of [`scale`] at 0, 1/4, 1/2, 3/4 and 1: dark and blue to light and yellow, with lightness growing evenly.
+/// The colours of [`scale`] at 0, 1/4, 1/2, 3/4 and 1: dark and blue to light and yellow, with lightness
+/// growing evenly.
 const STOPS: [Colour; 5] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
 /// The colour of a value from 0 to 1; values outside get the nearest end, and NaN is grey.
@@ -40,8 +41,8 @@ pub(crate) fn scale(value: f64) -> Colour {
     })
 }
 
-/// The colour of a correlation from -1 (blue) over 0 (light grey) to 1 (orange), of equal strength on both sides; NaN is
-/// grey.
+/// The colour of a correlation from -1 (blue) over 0 (light grey) to 1 (orange), of equal strength on both
+/// sides; NaN is grey.
 pub(crate) fn diverging(value: f64) -> Colour {
     if value.is_nan() {
         return [128; 3];

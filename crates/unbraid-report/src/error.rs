@@ -145,11 +145,8 @@ impl Error {
             | Self::LogStep { .. }
             | Self::LogLosses { .. }
             | Self::ManyLosses { .. } => ErrorKind::Input,
-            Self::CreateDirectory { .. }
-            | Self::Png(_)
-            | Self::Gif(_)
-            | Self::FrameSizes
-            | Self::FrameTooLarge { .. } => ErrorKind::Failure,
+            Self::CreateDirectory { source, .. } => ErrorKind::of_write(source),
+            Self::Png(_) | Self::Gif(_) | Self::FrameSizes | Self::FrameTooLarge { .. } => ErrorKind::Failure,
         }
     }
 }

@@ -29,8 +29,8 @@ fn glyph_or_replacement<F: Font>(font: &impl ScaleFont<F>, character: char) -> G
     }
 }
 
-/// The width of a line of text in a page or a chart, whose sizes are those of an em, not of a line from its highest to its
-/// lowest point as ours are. The font there is not known; ours is wider than most.
+/// The width of a line of text in a page or a chart, whose sizes are those of an em, not of a line from its
+/// highest to its lowest point as ours are. The font there is not known; ours is wider than most.
 pub(crate) fn page_text_width(text: &str, size: f32) -> f64 {
     let Some(font) = font() else { return 0.0 };
     let em = font.units_per_em().map_or(1.0, |em| font.height_unscaled() / em);

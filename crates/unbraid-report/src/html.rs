@@ -1,6 +1,6 @@
 //! What all pages share: escaped text, data URIs, and the page around its sections.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::live;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -55,8 +55,11 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"unbraid ";
 /// if `existing` says so; any other file is kept.
 ///
 /// # Errors
-/// If there is a file that must be kept, or the directory is missing.
+/// If its name does not end in `.html`, there is a file that must be kept, or the directory is missing.
 pub fn check_page(path: &Path, existing: Existing) -> Result {
+    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
+        return Err(Error::FileName { path: path.to_owned(), expected: "a name that ends in .html" });
+    }
     files::probe_output(path, existing)?;
     if path.exists() && !is_page(path) {
         return Err(unbraid::Error::ForeignFile { path: path.to_owned(), expected: "page" }.into());
@@ -121,8 +124,9 @@ pub(crate) fn page(title: &str, summary: &str, sections: &[Section]) -> String {
     html
 }
 
-/// The page's security policy: no script and no style sheet but our own, which the browser knows by their hashes, no style of
-/// a single element, and nothing from anywhere else. What scripts set through `element.style` is not touched by it.
+/// The page's security policy: no script and no style sheet but our own, which the browser knows by their
+/// hashes, no style of a single element, and nothing from anywhere else. What scripts set through
+/// `element.style` is not touched by it.
 fn policy(styles: &[&str], scripts: &[&str]) -> String {
     let hashes = |texts: &[&str]| {
         let hash = |text: &&str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
@@ -161,6 +165,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("page.html");
         let message = |existing| check_page(&path, existing).unwrap_err().to_string();
+        let other = check_page(Path::new("page.txt"), Existing::Keep).unwrap_err();
+        assert_eq!(other.to_string(), "page.txt: expected a name that ends in .html");
         check_page(&path, Existing::Keep).unwrap();
         std::fs::write(&path, "mine").unwrap();
         assert_eq!(

@@ -21,7 +21,7 @@ mod testing;
 // Pages.
 pub use comparison::{ComparedNumber, Comparison};
 pub use html::check_page;
-pub use hub::{ModelCard, model_card, write_hub_directory};
+pub use hub::write_hub_directory;
 pub use run_report::feature_figures::write_table_charts;
 pub use run_report::{HtmlReport, write_run_report, write_run_report_with};
 pub use study::page::{study_page, write_study_report};

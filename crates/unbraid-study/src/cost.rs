@@ -6,9 +6,9 @@ use crate::plan::{Plan, RunProgress};
 use std::time::{Duration, Instant};
 use toml::Table;
 use unbraid::config::{Config, PriorConfig};
+use unbraid::data::DataSet;
 use unbraid::data::progress::Progress;
-use unbraid::data::{DataSet, Features, Standardised};
-use unbraid::train::{Trainer, cost};
+use unbraid::train::cost::{self, Timing};
 use unbraid::{BoxedError, Device, error_chain};
 
 /// Runs of one method whose steps cost the same.
@@ -138,7 +138,8 @@ fn is_like(last: Option<&(&Entry, bool)>, entry: &Entry) -> bool {
     })
 }
 
-/// Network, method and batch as text: without the weights of an objective and the numbers of a prior, which cost nothing.
+/// Network, method and batch as text: without the weights of an objective and the numbers of a prior, which
+/// cost nothing.
 fn structure(config: &Config) -> String {
     let mut objective = Table::try_from(&config.objective).unwrap_or_default();
     for (key, _) in config.objective.schedules() {
@@ -174,17 +175,11 @@ fn measure_step(config: &Config, data: &dyn DataSet, share: Duration) -> Result<
         // Its principal components take seconds, once; its divergence costs what any other does.
         config.model.prior = PriorConfig::StandardNormal {};
     }
-    // As a run does: columns of a table are standardised.
-    let features = data.columns().map(|_| Features::of(data)).transpose()?;
-    let seen = Standardised::new(data, features.as_ref());
+    // The first step pays for memory that the others find. Of the others, the fastest counts.
+    let timing = Timing { warm_up: 1, rounds: 2, round: Duration::ZERO, at_least: share };
     // As in a study: one thread for each run.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-    pool.install(|| {
-        let mut trainer = Trainer::new(&config, &seen, &Device::cpu())?;
-        // The first step pays for memory that the others find.
-        trainer.advance()?;
-        Ok(cost::fastest_step(&mut trainer, share)?)
-    })
+    Ok(pool.install(|| cost::measure_step(&config, data, &Device::cpu(), timing))?.seconds)
 }
 
 fn class(group: &Group<'_>, images: Option<usize>, step: StepTime) -> CostClass {

@@ -118,22 +118,22 @@ impl StudyDirectory {
     }
 
     /// `slurm/SUBMISSION.sh`: a batch script.
-    pub fn slurm_script(&self, submission: &str) -> PathBuf {
+    pub(crate) fn slurm_script(&self, submission: &str) -> PathBuf {
         self.slurm().join(format!("{submission}.sh"))
     }
 
     /// `slurm/SUBMISSION.tasks`: the runs of each task of a submission.
-    pub fn slurm_tasks(&self, submission: &str) -> PathBuf {
+    pub(crate) fn slurm_tasks(&self, submission: &str) -> PathBuf {
         self.slurm().join(format!("{submission}.{TASKS}"))
     }
 
     /// `slurm/SUBMISSION.jobs`: the numbers of its jobs, for people.
-    pub fn slurm_jobs(&self, submission: &str) -> PathBuf {
+    pub(crate) fn slurm_jobs(&self, submission: &str) -> PathBuf {
         self.slurm().join(format!("{submission}.jobs"))
     }
 
     /// `slurm/.lock`: held while a process submits the study.
-    pub fn slurm_lock(&self) -> PathBuf {
+    pub(crate) fn slurm_lock(&self) -> PathBuf {
         self.slurm().join(".lock")
     }
 
@@ -158,8 +158,8 @@ impl StudyDirectory {
         self.path.join("report.html")
     }
 
-    /// Checks that none of its directories is a symbolic link: what is written into a study, or removed as stale, stays in
-    /// it.
+    /// Checks that none of its directories is a symbolic link: what is written into a study, or removed as
+    /// stale, stays in it.
     ///
     /// # Errors
     /// [`Error::LinkedDirectory`].

@@ -5,7 +5,8 @@ use toml::Value;
 /// Keys of the study itself; all others are keys of the configuration and belong to `[set]`.
 const OWN: [&str; 4] = ["name", "base", "config", "seeds"];
 
-/// The text with one more key, or with another value for it. Each key has to begin a line of its own, as in the presets.
+/// The text with one more key, or with another value for it. Each key has to begin a line of its own, as in
+/// the presets.
 pub(crate) fn set(text: &str, key: &str, value: &Value) -> String {
     let own = OWN.contains(&key);
     let line = if own { format!("{key} = {value}") } else { format!("\"{key}\" = {value}") };

@@ -315,11 +315,11 @@ impl Error {
             Self::JobRefused { .. }
             | Self::PartlySubmitted { .. }
             | Self::JobNotRecorded { .. }
-            | Self::Io { .. }
             | Self::StartProgram { .. }
             | Self::StartThread(_)
             | Self::ThisProgram(_)
             | Self::WorkingDirectory(_) => ErrorKind::Failure,
+            Self::Io { source, .. } => ErrorKind::of_write(source),
             Self::NotAStudy { .. }
             | Self::NothingToRank { .. }
             | Self::UnknownCriterion { .. }

@@ -25,8 +25,8 @@ pub struct Entry {
     /// grows keeps the runs it has.
     pub name: String,
     /// SHA-256 of everything that determines its training, with paths as the study sees them
-    /// ([`Config::fingerprint_from`]): a study that is moved together with its data keeps its runs. Earlier versions took
-    /// absolute paths.
+    /// ([`Config::fingerprint_from`]): a study that is moved together with its data keeps its runs. Earlier
+    /// versions took absolute paths.
     pub hash: String,
     /// What distinguishes it: `method`, `seed` and every key that the grid varies, by its dotted name.
     pub settings: BTreeMap<String, Value>,
@@ -38,8 +38,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether this is the run in a directory of the study at `place`, where `found` is its configuration. Either may have been
-    /// moved since it was trained.
+    /// Whether this is the run in a directory of the study at `place`, where `found` is its configuration.
+    /// Either may have been moved since it was trained.
     pub(crate) fn is_run(&self, run: &RunPaths, found: &Config, place: &Path) -> bool {
         let planned = || self.configuration.moved(&self.paths, place).fingerprint_from(place);
         run.is_run_of(found, &self.configuration) || hashes(run, found.clone(), place).contains(&planned())
@@ -65,7 +65,8 @@ impl Manifest {
     /// Reads the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, or a line is no entry, out of order, or the second of its name. The message names the line.
+    /// If it cannot be read, or a line is no entry, out of order, or the second of its name. The message
+    /// names the line.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_text(path, longest_table(EXPANSION)).map_err(unbraid::Error::io(path, "read it"))?;
         let mut names = BTreeSet::new();
@@ -91,8 +92,8 @@ impl Manifest {
         Ok(Self { entries })
     }
 
-    /// The same with the paths of its configurations where they lead now, after the study, which is at `directory`, was moved
-    /// together with its data.
+    /// The same with the paths of its configurations where they lead now, after the study, which is at
+    /// `directory`, was moved together with its data.
     #[must_use]
     pub(crate) fn located(mut self, directory: &Path) -> Self {
         // Not followed through links in one place and as they are in another: plans have paths in the real directory.
@@ -118,8 +119,8 @@ impl Manifest {
     }
 }
 
-/// The hashes under which a study at `place` may have planned a run: with the paths that its configuration has, and with
-/// those that were recorded relative to the run, in case both were moved.
+/// The hashes under which a study at `place` may have planned a run: with the paths that its configuration
+/// has, and with those that were recorded relative to the run, in case both were moved.
 pub(crate) fn hashes(run: &RunPaths, mut found: Config, place: &Path) -> Vec<String> {
     let mut hashes = Vec::new();
     loop {

@@ -52,8 +52,8 @@ pub enum RunProgress {
 impl Plan {
     /// Plans the study from its `study.toml` and its run directories. Writes nothing.
     ///
-    /// An existing run keeps its name, even if the study would name it differently now: its configuration tells that it is
-    /// the same, also after the study was moved together with its data.
+    /// An existing run keeps its name, even if the study would name it differently now: its configuration
+    /// tells that it is the same, also after the study was moved together with its data.
     ///
     /// # Errors
     /// If the definition is wrong, or the runs cannot be listed.
@@ -81,9 +81,9 @@ impl Plan {
     /// Writes the manifest. That is safe while runs are in progress: their processes have read their entries already.
     ///
     /// # Errors
-    /// If there are run directories and none belongs to the study, unless `force`: then this is the directory of another
-    /// study, or the study has changed altogether. And if the manifest cannot be written; the earlier one is then still
-    /// there.
+    /// If there are run directories and none belongs to the study, unless `force`: then this is the directory
+    /// of another study, or the study has changed altogether. And if the manifest cannot be written; the
+    /// earlier one is then still there.
     pub fn write(&self, study: &StudyDirectory, force: bool) -> Result {
         let foreign = !self.orphaned.is_empty() && self.count(RunProgress::New) == self.progress.len();
         if foreign && !force {
@@ -197,8 +197,8 @@ fn run_directories(study: &StudyDirectory) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Runs that exist under another name keep that name, and so do planned ones that the manifest knows under the hash of earlier
-/// versions: tasks in a queue know them by it.
+/// Runs that exist under another name keep that name, and so do planned ones that the manifest knows under
+/// the hash of earlier versions: tasks in a queue know them by it.
 fn adopt(study: &StudyDirectory, place: &Path, entries: &mut [Entry], directories: &BTreeSet<String>) {
     let planned: BTreeSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
     let mut names: HashMap<String, String> = HashMap::new();

@@ -193,7 +193,8 @@ mod tests {
         // Mathieu et al. 2019: 100 networks a point (Figure 2), nu of Figure 5 among ours, gamma of section 6.3.
         ("mathieu-sparsity", "alpha", "model.prior.gamma", &[0.0, 0.9], 3),
         ("mathieu-sparsity", "beta", "model.prior.gamma", &[0.0, 0.9], 3),
-        // Mushom 2020, Table 5.4, ten seeds; lambda of beta-TCVAE beside a KL divergence that contains TC once: 1 + lambda.
+        // Mushom 2020, Table 5.4, ten seeds; lambda of beta-TCVAE beside a KL divergence that contains TC
+        // once: 1 + lambda.
         ("thesis", "beta-vae", "objective.beta", &[1.0, 3.0, 10.0, 30.0], 10),
         ("thesis", "factor-vae", "objective.gamma", &[5.0, 10.0, 25.0, 50.0, 100.0], 10),
         ("thesis", "beta-tcvae", "objective.beta", &[1.0 + 1.0, 1.0 + 3.0, 1.0 + 6.0, 1.0 + 10.0], 10),
@@ -236,9 +237,9 @@ mod tests {
         }
     }
 
-    /// Kumar et al. 2018: Table 1 and Figures 1 and 2 are of the test set, a tenth of CelebA; reconstruction errors are per
-    /// pixel, SAP is that of section 3, and the Z-diff score has "a one-vs-rest linear SVM with weight on the hinge loss C set
-    /// to 0.01".
+    /// Kumar et al. 2018: Table 1 and Figures 1 and 2 are of the test set, a tenth of CelebA; reconstruction
+    /// errors are per pixel, SAP is that of section 3, and the Z-diff score has "a one-vs-rest linear SVM
+    /// with weight on the hinge loss C set to 0.01".
     #[test]
     fn the_studies_of_kumar_score_images_that_were_not_trained_on() {
         for (name, scale) in ["kumar", "kumar-celeba"]

@@ -115,8 +115,8 @@ impl Candidate {
         self.paths.root().display().to_string()
     }
 
-    /// The evidence lower bound of the last validation, or of the best if the run uses those weights; `None` if nothing was
-    /// held out.
+    /// The evidence lower bound of the last validation, or of the best if the run uses those weights; `None`
+    /// if nothing was held out.
     fn held_out_elbo(&self) -> Result<Option<f64>> {
         let path = self.paths.metrics();
         let text = match read_text(&path, longest_table(4)) {
@@ -134,8 +134,9 @@ impl Candidate {
     }
 }
 
-/// The evidence lower bound of the validation in a log that the weights of a run are of: the last one, or the best. Which is
-/// the best is decided as training does, by the loss with the last values of all schedules where there are any.
+/// The evidence lower bound of the validation in a log that the weights of a run are of: the last one, or the
+/// best. Which is the best is decided as training does, by the loss with the last values of all schedules
+/// where there are any.
 fn bound_of_log(log: &str, keep_best: bool) -> Option<f64> {
     let rows = log.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
     let number = |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_f64);
@@ -155,8 +156,8 @@ fn bound_of_log(log: &str, keep_best: bool) -> Option<f64> {
     used.map(|(_, bound)| bound)
 }
 
-/// Ranks runs by `wanted`, or by what suits them: by the scores that they all have, if their data has factors; else by UDR, if
-/// there are several seeds of a setting; else by the held-out bound.
+/// Ranks runs by `wanted`, or by what suits them: by the scores that they all have, if their data has
+/// factors; else by UDR, if there are several seeds of a setting; else by the held-out bound.
 ///
 /// # Errors
 /// If a path is not a run, or there is nothing to rank the runs by.
@@ -416,8 +417,8 @@ mod tests {
         assert_eq!(mean_ranks(&rows), [1.25, 1.75, 3.0]);
     }
 
-    /// A growing beta raises the loss while the model improves: training keeps the weights of step 20, by the loss with the
-    /// last beta, though that of step 10 is lower as it stands.
+    /// A growing beta raises the loss while the model improves: training keeps the weights of step 20, by the
+    /// loss with the last beta, though that of step 10 is lower as it stands.
     #[test]
     fn the_best_validation_is_the_one_whose_weights_were_kept() {
         let row = |step: u64, loss: f64, last: Option<f64>, kl: f64| {

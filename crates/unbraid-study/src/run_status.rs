@@ -71,8 +71,8 @@ impl RunStatus {
         Self { stage, recorded, lease: None }
     }
 
-    /// The status of every run of a study, in the order of the manifest, by their directories and leases. `queued` are the
-    /// names of those that wait in the queue of a cluster.
+    /// The status of every run of a study, in the order of the manifest, by their directories and leases.
+    /// `queued` are the names of those that wait in the queue of a cluster.
     pub fn of_study(study: &StudyDirectory, manifest: &Manifest, queued: &BTreeSet<String>) -> Vec<Self> {
         let leases = Leases::of(study).all();
         let of_entry = |entry: &Entry| {

@@ -33,7 +33,8 @@ pub fn write(path: &Path, tasks: &[Vec<String>]) -> Result {
     })?)
 }
 
-/// Bytes of memory for each of a file: a task of one run of one letter, six bytes, becomes a list with room for four names.
+/// Bytes of memory for each of a file: a task of one run of one letter, six bytes, becomes a list with room
+/// for four names.
 const EXPANSION: u64 = 32;
 
 /// Reads a file of tasks.

@@ -41,8 +41,8 @@ pub struct StudyUdr {
 }
 
 /// Computes the UDR of these rows: for each setting of a method on a data set, the runs that differ in nothing but the
-/// seed are compared with each other (lasso; Duan et al. 2020). Only runs whose `codes.npz` is there, with posteriors and on
-/// the same points, count. Memory is bounded by one setting's codes.
+/// seed are compared with each other (lasso; Duan et al. 2020). Only runs whose `codes.npz` is there, with
+/// posteriors and on the same points, count. Memory is bounded by one setting's codes.
 pub fn study_udr(
     study: &StudyDirectory,
     table: &Table,

@@ -1,7 +1,8 @@
 //! How far the estimators of the total correlation are off, by batch size: the table of `docs/objectives.md`.
 //!
-//! Codes are Gaussian, so that the total correlation of q(z) is known: -1/2 ln det(correlation). Each estimate is a mean
-//! over 8192 images in batches, as if drawn from 737,280. Run with `cargo run --example estimator_bias`.
+//! Codes are Gaussian, so that the total correlation of q(z) is known: -1/2 ln det(correlation). Each
+//! estimate is a mean over 8192 images in batches, as if drawn from 737,280. Run with `cargo run --example
+//! estimator_bias`.
 #![allow(clippy::unwrap_used, reason = "an example")]
 
 #[allow(dead_code, reason = "some of it is for tests")]

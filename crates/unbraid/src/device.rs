@@ -13,8 +13,8 @@ pub fn check_environment() -> Result<()> {
     Ok(unbraid_kernels::check_environment()?)
 }
 
-/// Whether tensors on this device are in main memory, so that to look at them costs nothing. Of any other device, it would wait for
-/// everything that the device has been asked to compute.
+/// Whether tensors on this device are in main memory, so that to look at them costs nothing. Of any other
+/// device, it would wait for everything that the device has been asked to compute.
 pub(crate) fn is_cpu(device: &TensorDevice) -> bool {
     device.clone().inner() == TensorDevice::flex()
 }
@@ -79,7 +79,8 @@ impl DeviceKind {
         self.devices().len()
     }
 
-    /// The names by which the devices of this kind call themselves, in the order of their indices; empty where one has none.
+    /// The names by which the devices of this kind call themselves, in the order of their indices; empty
+    /// where one has none.
     pub fn names(self) -> Vec<String> {
         self.devices().iter().map(own_name).collect()
     }

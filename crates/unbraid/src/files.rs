@@ -49,7 +49,7 @@ pub fn check_output(path: &Path, existing: Existing) -> Result {
 pub fn probe_output(path: &Path, existing: Existing) -> Result {
     check_output(path, existing)?;
     let created = create_temporary(path).and_then(|(temporary, _)| fs::remove_file(temporary));
-    created.map_err(Error::io(path, "write it"))
+    created.map_err(Error::write(path))
 }
 
 /// Why the content of a file is not complete.
@@ -134,16 +134,8 @@ fn write_through_temporary(
     written
 }
 
-/// Text in a CSV file for spreadsheets, which take what begins with `=`, `+`, `-` or `@` for a formula: such text gets an
-/// apostrophe in front, which they do not show.
-///
-/// ```
-/// use unbraid::files::not_a_formula;
-///
-/// assert_eq!(not_a_formula("=HYPERLINK(\"http://example.org\").png".to_owned()), "'=HYPERLINK(\"http://example.org\").png");
-/// assert_eq!(not_a_formula("0001.png".to_owned()), "0001.png");
-/// ```
-pub fn not_a_formula(text: String) -> String {
+/// Text in a CSV file for spreadsheets.
+fn not_a_formula(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
 
@@ -153,7 +145,8 @@ pub enum CellText {
     /// It stays as it is.
     #[default]
     Plain,
-    /// Never a formula for a spreadsheet ([`not_a_formula`]); numbers are left as they are.
+    /// Never a formula for a spreadsheet, which takes what begins with `=`, `+`, `-` or `@` for one: such text gets an
+    /// apostrophe in front, which is not shown. Numbers are left as they are.
     ForSpreadsheets,
 }
 
@@ -164,6 +157,7 @@ impl CellText {
     /// use unbraid::files::CellText;
     ///
     /// assert_eq!(CellText::ForSpreadsheets.of("=1+2"), "'=1+2");
+    /// assert_eq!(CellText::ForSpreadsheets.of("0001.png"), "0001.png");
     /// assert_eq!(CellText::ForSpreadsheets.of("-0.5"), "-0.5");
     /// assert_eq!(CellText::Plain.of("=1+2"), "=1+2");
     /// ```
@@ -176,12 +170,12 @@ impl CellText {
 }
 
 /// Whether a file of this name is left over from a [`write()`] whose process was killed.
-pub fn is_leftover(name: &OsStr) -> bool {
+pub(crate) fn is_leftover(name: &OsStr) -> bool {
     is_temporary(name)
 }
 
 /// Removes such files from a directory that no other process is writing to. Those that cannot be removed do no harm.
-pub fn remove_leftovers(directory: &Path) {
+pub(crate) fn remove_leftovers(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| is_leftover(&entry.file_name())) {
         let _ = fs::remove_file(entry.path());

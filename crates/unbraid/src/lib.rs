@@ -21,7 +21,7 @@ pub use config::Config;
 pub use device::{Device, DeviceKind, check_environment};
 pub use error::{AfterTraining, BoxedError, Error, ErrorKind, Result, error_chain};
 pub use ndarray;
-pub use observer::{Encoding, Observer, TrainingStart};
+pub use observer::{Encoding, Observer, Trained, TrainingStart};
 pub use run::{Run, Session};
 pub use unbraid_data as data;
 pub use unbraid_metrics as metrics;

@@ -24,8 +24,8 @@ pub trait Observer: Progress {
     /// Training ended after `step`, since the loss on held-out images has not improved after `best_step`.
     fn stopped_early(&self, _step: u64, _best_step: u64) {}
 
-    /// All steps are done; `row` has the last losses.
-    fn trained(&self, _run: &Path, _steps: u64, _row: Option<&Row>) {}
+    /// All steps are done.
+    fn trained(&self, _trained: &Trained<'_>) {}
 
     /// The run was already trained.
     fn already_trained(&self, _run: &Path, _step: u64) {}
@@ -71,6 +71,19 @@ pub struct TrainingStart<'a> {
     pub step: u64,
     /// Total number of steps.
     pub steps: u64,
+}
+
+/// What was trained.
+#[derive(Clone, Copy, Debug)]
+pub struct Trained<'a> {
+    /// The run directory.
+    pub run: &'a Path,
+    /// Steps done.
+    pub steps: u64,
+    /// The step with the lowest loss on held-out images, if the run is used with the weights of that step.
+    pub best: Option<u64>,
+    /// The losses of the last step.
+    pub row: Option<&'a Row>,
 }
 
 /// Images that were encoded for an evaluation.

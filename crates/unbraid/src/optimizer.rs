@@ -1,5 +1,5 @@
-//! Adam on a list of parameters, with its state in plain vectors on the CPU, and on the device elsewhere. It depends only on the
-//! model's parameters, so that a term of an objective can have an optimiser of its own.
+//! Adam on a list of parameters, with its state in plain vectors on the CPU, and on the device elsewhere. It
+//! depends only on the model's parameters, so that a term of an objective can have an optimiser of its own.
 
 mod on_device;
 
@@ -12,8 +12,9 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use unbraid_kernels::{AdamParameters, AdamStep, RowFunction, adam_step};
 
-/// Values updated by one task: a multiple of every vector width, so that splitting the work does not change the result.
-const CHUNK: usize = 1 << 15;
+/// Values updated by one task: a multiple of every vector width, so that splitting the work does not change
+/// the result, and few enough that the layers of a small network have several tasks.
+const CHUNK: usize = 1 << 13;
 
 /// The optimiser.
 #[derive(Debug)]
@@ -95,11 +96,13 @@ impl Adam {
         }
     }
 
-    /// Updates the weights and biases of fully connected layers, alternately in the list, on the sum of functions of the
-    /// numbers of rows, of which `factors` are the derivatives. Gradients and updates are computed in one pass.
+    /// Updates the weights and biases of fully connected layers, alternately in the list, on the sum of
+    /// functions of the numbers of rows, of which `factors` are the derivatives. Gradients and updates are
+    /// computed in one pass.
     ///
     /// # Panics
-    /// If gradients are to be clipped, since no norm is known before the first update, or if the parameters are not on the CPU.
+    /// If gradients are to be clipped, since no norm is known before the first update, or if the parameters
+    /// are not on the CPU.
     pub(crate) fn step_layers(
         &mut self,
         parameters: Vec<&mut dyn NamedParameter>,

@@ -2,15 +2,15 @@
 
 use super::configuration::{Compute, ComputeArgs, ConfigArgs};
 use crate::error::Outcome;
-use crate::format::print;
-use crate::terminal::{Terminal, duration, points_of};
+use crate::format::{duration, print};
+use crate::terminal::{Terminal, points_of};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
 use unbraid::config::Config;
-use unbraid::data::{DataSet, Features, Standardised};
-use unbraid::train::{Trainer, cost};
+use unbraid::data::DataSet;
+use unbraid::train::cost::{self, StepCost, Timing};
 
 /// What to measure.
 #[derive(Args, Debug)]
@@ -30,15 +30,14 @@ const AFTER_HELP: &str = "Example: unbraid bench photos/ --batch-size 32\n\nWith
                           64 x 64 a step, to compare machines and versions. `unbraid bench --preset default` measures what \
                           `unbraid train` does without settings.";
 
-/// What is measured if nothing is asked for; otherwise what `train` would do with the same options. `default` may change with
-/// what is learned of methods; numbers of two machines or two versions should stay comparable.
-const YARDSTICK: &str = "shapes/beta-vae";
+/// What is measured if nothing is asked for; otherwise what `train` would do with the same options. `default`
+/// may change with what is learned of methods; numbers of two machines or two versions should stay
+/// comparable.
+const REFERENCE_PRESET: &str = "shapes/beta-vae";
 
-/// Rounds of measurement; the best counts, since other programs only ever slow one down.
-const ROUNDS: usize = 5;
-
-/// How long a round takes at least.
-const ROUND: Duration = Duration::from_millis(600);
+/// Five rounds of this length.
+const TIMING: Timing =
+    Timing { warm_up: cost::WARM_UP, rounds: 5, round: Duration::from_millis(600), at_least: Duration::ZERO };
 
 /// What was measured.
 #[derive(Debug)]
@@ -54,19 +53,16 @@ struct Cost {
 /// # Errors
 /// If the configuration is wrong or the data cannot be read.
 pub(crate) fn run(args: &BenchArgs) -> Outcome {
-    let config = args.config.resolve_or(YARDSTICK)?;
+    let config = args.config.resolve_or(REFERENCE_PRESET)?;
     let compute = args.compute.prepare()?;
     let data = unbraid::data::open(&config.data, &Terminal::new(false))?;
     config.check_against(data.as_ref())?;
-    // As a run does: columns of a table are standardised.
-    let features = data.columns().map(|_| Features::of(data.as_ref())).transpose()?;
-    let seen = Standardised::new(data.as_ref(), features.as_ref());
-    let cost = compute.run(|| measure(&config, &seen, &compute))?;
+    let cost = compute.run(|| measure(&config, data.as_ref(), &compute))?;
     if args.json {
         return print(&as_json(&cost, &compute));
     }
     let measured = if args.config.is_empty() {
-        format!("the preset {YARDSTICK}, to compare machines; see --help")
+        format!("the preset {REFERENCE_PRESET}, to compare machines; see --help")
     } else {
         "what `unbraid train` does with these settings".to_owned()
     };
@@ -74,17 +70,10 @@ pub(crate) fn run(args: &BenchArgs) -> Outcome {
 }
 
 fn measure(config: &Config, data: &dyn DataSet, compute: &Compute) -> Outcome<Cost> {
-    let mut trainer = Trainer::new(config, data, &compute.device())?;
-    cost::warm_up(&mut trainer)?;
-    let mut seconds = f64::INFINITY;
-    for _ in 0..ROUNDS {
-        seconds = seconds.min(cost::seconds_per_step(&mut trainer, ROUND)?);
-    }
-    let batch = config.training.batch_size as f64;
-    let operations = trainer.network().blueprint().training_operations() as f64 * batch;
+    let StepCost { seconds, operations } = cost::measure_step(config, data, &compute.device(), TIMING)?;
     Ok(Cost {
         step_ms: 1000.0 * seconds,
-        images_per_second: batch / seconds,
+        images_per_second: config.training.batch_size as f64 / seconds,
         gigaflops: operations / seconds / 1e9,
         peak_gigaflops: unbraid_kernels::measured_peak_gflops(compute.threads()),
     })

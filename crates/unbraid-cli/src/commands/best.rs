@@ -2,8 +2,7 @@
 
 use super::model::SpreadsheetArgs;
 use crate::error::Outcome;
-use crate::format::{TableFormat, pretty_json, print};
-use crate::score_table::wrapped;
+use crate::format::{TableFormat, csv_of, pretty_json, print, wrapped};
 use crate::terminal::log_line;
 use clap::Args;
 use serde_json::json;
@@ -25,7 +24,8 @@ pub(crate) struct BestArgs {
     /// Run directories, or studies, whose finished runs are ranked
     #[arg(value_name = "RUN|STUDY", required = true)]
     runs: Vec<PathBuf>,
-    /// By what: `rank` (of all scores), `udr`, `elbo` (held out), or a score such as `mig` (default: what suits the runs)
+    /// By what: `rank` (of all scores), `udr`, `elbo` (held out), or a score such as `mig` (default: what
+    /// suits the runs)
     #[arg(long, value_name = "CRITERION")]
     by: Option<String>,
     /// How many runs to show
@@ -93,14 +93,15 @@ fn as_text(ranking: &Ranking) -> String {
 fn as_csv(ranking: &Ranking, cells: CellText) -> Outcome<String> {
     let keys: Vec<&String> =
         ranking.runs.first().map_or_else(Vec::new, |run| run.numbers.iter().map(|(key, _)| key).collect());
-    let mut table = csv::Writer::from_writer(Vec::new());
-    let header = ["place", "run", ranking.criterion.name()].into_iter();
-    table.write_record(header.chain(keys.iter().map(|key| key.as_str())).map(|name| cells.of(name)))?;
-    for (place, run) in ranking.runs.iter().enumerate() {
-        let name = cells.of(&run.run.display().to_string());
-        let mut record = vec![(place + 1).to_string(), name, run.value.to_string()];
-        record.extend(run.numbers.iter().map(|(_, value)| value.to_string()));
-        table.write_record(&record)?;
-    }
-    Ok(String::from_utf8_lossy(&table.into_inner().map_err(|error| anyhow::anyhow!("{error}"))?).into_owned())
+    csv_of(|table| {
+        let header = ["place", "run", ranking.criterion.name()].into_iter();
+        table.write_record(header.chain(keys.iter().map(|key| key.as_str())).map(|name| cells.of(name)))?;
+        for (place, run) in ranking.runs.iter().enumerate() {
+            let name = cells.of(&run.run.display().to_string());
+            let mut record = vec![(place + 1).to_string(), name, run.value.to_string()];
+            record.extend(run.numbers.iter().map(|(_, value)| value.to_string()));
+            table.write_record(&record)?;
+        }
+        Ok(())
+    })
 }

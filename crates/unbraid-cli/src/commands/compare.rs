@@ -1,14 +1,14 @@
 //! `unbraid compare`: several runs side by side.
 
-use super::configuration::ComputeArgs;
+use super::configuration::{Compute, ComputeArgs};
 use super::model::SpreadsheetArgs;
 use crate::error::Outcome;
 use crate::format::{TableFormat, pretty_json, print};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
-use unbraid::Run;
 use unbraid::files::Existing;
+use unbraid::{Run, error_chain};
 use unbraid_report::{Comparison, check_page};
 
 /// Arguments of `unbraid compare`.
@@ -25,7 +25,6 @@ pub(crate) struct CompareArgs {
     overwrite: bool,
     /// Leave the models out of the page if their weights take more than this (default: 8 for each run)
     #[arg(long, value_name = "MB", requires = "out", value_parser = super::report::megabytes)]
-    #[arg(allow_negative_numbers = true)]
     model_limit: Option<f64>,
     /// Output format (default: table on a terminal, csv elsewhere)
     #[arg(long, value_enum)]
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &CompareArgs) -> Outcome {
     if let Some(out) = &args.out {
         check_page(out, existing)?;
     }
-    let runs = args.runs.iter().map(|path| compute.open(path, None)).collect::<Outcome<Vec<Run>>>()?;
+    let runs = open_runs(&compute, &args.runs)?;
     let comparison = Comparison::new(&runs)?;
     if let Some(out) = &args.out {
         let terminal = Terminal::new(args.quiet);
@@ -65,4 +64,29 @@ pub(crate) fn run(args: &CompareArgs) -> Outcome {
         TableFormat::Csv => comparison.as_csv(cells),
         TableFormat::Json => pretty_json(&comparison.as_json())?,
     })
+}
+
+/// The runs, without those that have no checkpoint: one run of a sweep that failed does not stand in the way of others,
+/// unless fewer than two are left to compare.
+fn open_runs(compute: &Compute, paths: &[PathBuf]) -> Outcome<Vec<Run>> {
+    let (mut runs, mut left_out) = (Vec::with_capacity(paths.len()), Vec::new());
+    for path in paths {
+        match compute.open(path, None) {
+            Ok(run) => runs.push(run),
+            Err(error) if is_without_checkpoint(&error) => left_out.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    let is_enough = runs.len() >= paths.len().min(2);
+    for error in left_out {
+        if !is_enough {
+            return Err(error);
+        }
+        log_line(&format!("left out: {}", error_chain(error.as_ref())));
+    }
+    Ok(runs)
+}
+
+fn is_without_checkpoint(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(unbraid::Error::NoCheckpoint { .. }))
 }

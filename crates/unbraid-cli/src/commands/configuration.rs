@@ -22,10 +22,11 @@ pub(crate) struct ConfigArgs {
     /// Read a configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Columns of a table to train on, by name or pattern, as in 'x*'; may be repeated (data.columns; default: all numbers)
+    /// Columns of a table to train on, by name or pattern, as in 'x*'; may be repeated (data.columns;
+    /// default: all numbers that are not factors)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Vec<String>,
-    /// Columns of a table that are factors, for scores (data.factors)
+    /// Columns of a table that are factors, which are scored and not trained on (data.factors)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     factors: Vec<String>,
     /// Number of training steps (training.steps)

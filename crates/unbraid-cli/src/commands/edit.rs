@@ -2,7 +2,7 @@
 
 use super::model::{ModelArgs, OverwriteArgs, SpreadsheetArgs, wrote};
 use crate::error::{Outcome, usage};
-use crate::format::print;
+use crate::format::{csv_of, print};
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -140,21 +140,22 @@ fn edit_row(args: &EditArgs, run: &Run, features: &Features, assignments: &[Assi
     assign(run, &mut codes, assignments)?;
     let edited = run.decode_rows(&codes)?;
     let cells = args.spreadsheet.cells(args.output.as_deref())?;
-    let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record(["column", "original", "reconstruction", "edited", "change"])?;
-    for (column, name) in features.names().enumerate() {
-        let (plain, edited) = (plain[[0, column]], edited[[0, column]]);
-        let numbers = [original[column], plain, edited, edited - plain].map(|value| value.to_string());
-        table.write_record(std::iter::once(cells.of(name)).chain(numbers))?;
-    }
-    let table = table.into_inner().map_err(|error| anyhow::anyhow!("{error}"))?;
+    let table = csv_of(|table| {
+        table.write_record(["column", "original", "reconstruction", "edited", "change"])?;
+        for (column, name) in features.names().enumerate() {
+            let (plain, edited) = (plain[[0, column]], edited[[0, column]]);
+            let numbers = [original[column], plain, edited, edited - plain].map(|value| value.to_string());
+            table.write_record(std::iter::once(cells.of(name)).chain(numbers))?;
+        }
+        Ok(())
+    })?;
     match &args.output {
         Some(path) => {
-            write(path, args.overwrite.existing(), |file| file.write_all(&table))?;
+            write(path, args.overwrite.existing(), |file| file.write_all(table.as_bytes()))?;
             wrote_output(args);
             Ok(())
         }
-        None => print(&String::from_utf8_lossy(&table)),
+        None => print(&table),
     }
 }
 

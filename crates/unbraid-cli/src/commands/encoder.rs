@@ -17,19 +17,14 @@ pub(crate) struct EncoderArgs {
     #[arg(long, value_name = "FILE.onnx", requires = "data", conflicts_with = "codes")]
     encoder: Option<PathBuf>,
     /// The data set for --encoder, as in `unbraid data`
-    #[arg(long, value_name = "NAME|PATH", requires = "encoder")]
+    #[arg(long, value_name = "NAME|PATH")]
     data: Option<DataSpec>,
-    /// The encoder's output that is the code (default: the mean, where names tell mean and log-variance, else the first)
-    #[arg(long, value_name = "NAME", requires = "encoder")]
+    /// The encoder's output that is the code (default: the mean, where names tell mean and log-variance, else
+    /// the first)
+    #[arg(long, value_name = "NAME")]
     encoder_output: Option<String>,
     /// The values of black and white that the encoder takes (default: 0,1, or what the file says)
-    #[arg(
-        long,
-        value_name = "LOW,HIGH",
-        requires = "encoder",
-        value_parser = range,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = range, allow_hyphen_values = true)]
     encoder_range: Option<(f32, f32)>,
 }
 
@@ -52,8 +47,22 @@ pub(super) struct Request<'a> {
 
 impl EncoderArgs {
     /// Whether there is one.
-    pub(super) fn is_given(&self) -> bool {
-        self.encoder.is_some()
+    ///
+    /// # Errors
+    /// If one of the other options is given without it. clap's `requires` says so only where nothing is given that
+    /// excludes --encoder, such as a run.
+    pub(super) fn is_given(&self) -> Outcome<bool> {
+        let others = [
+            (self.data.is_some(), "--data"),
+            (self.encoder_output.is_some(), "--encoder-output"),
+            (self.encoder_range.is_some(), "--encoder-range"),
+        ];
+        match others.into_iter().find(|(given, _)| *given) {
+            Some((_, option)) if self.encoder.is_none() => {
+                Err(usage(format!("{option}: found no --encoder, expected --encoder FILE.onnx with it")))
+            }
+            Some(_) | None => Ok(self.encoder.is_some()),
+        }
     }
 
     /// Scores it.

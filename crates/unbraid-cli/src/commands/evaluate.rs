@@ -9,7 +9,9 @@ use crate::terminal::{QuietScores, Terminal};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use unbraid::config::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES, MOST_RESAMPLES};
+use unbraid::config::{EvaluationConfig, EvaluationSplit, check_resamples};
+use unbraid::data::DataError;
+use unbraid::error_chain;
 use unbraid::evaluate::{
     Earlier, Representation, Settings, Source, check_outputs, codes_file, evaluate_and_write, score,
 };
@@ -49,11 +51,7 @@ two outputs such as mean and log_variance, or mu and logvar, the first is the
 code, and scores of posteriors use both. See docs/models.md.")]
 pub(crate) struct EvaluateArgs {
     /// A run directory; scores.json and codes.npz are written into it
-    #[arg(
-        value_name = "RUN",
-        required_unless_present_any = ["codes", "encoder"],
-        conflicts_with_all = ["codes", "encoder"]
-    )]
+    #[arg(value_name = "RUN", conflicts_with_all = ["codes", "encoder"])]
     run: Option<PathBuf>,
     /// Codes and factors as .npz: `codes_train`, `factors_train`, `codes_test`, `factors_test`, or `codes` and
     /// `factors`
@@ -65,7 +63,8 @@ pub(crate) struct EvaluateArgs {
     /// configuration, or all that apply)
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     metrics: Vec<String>,
-    /// Set an option of a metric, as in `sap.predictor=threshold`, or `split`; may be repeated. `unbraid metrics` lists options
+    /// Set an option of a metric, as in `sap.predictor=threshold`, or `split`; may be repeated. `unbraid
+    /// metrics` lists options
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Random seed
@@ -74,7 +73,8 @@ pub(crate) struct EvaluateArgs {
     /// Number of training points (default 10000); there are half as many test points
     #[arg(long, value_name = "N", conflicts_with = "codes")]
     samples: Option<usize>,
-    /// Score the run or encoder on images that it was not trained on, `split=test` of its data (evaluation.split = "test")
+    /// Score the run or encoder on images that it was not trained on, `split=test` of its data
+    /// (evaluation.split = "test")
     #[arg(long, conflicts_with = "codes")]
     test_split: bool,
     /// Discard earlier scores, also those that are not asked for, and compute again
@@ -116,23 +116,34 @@ const MOST_SAMPLES: usize = 100_000_000;
 /// # Errors
 /// If the run, the file or a metric's name is wrong, or a score cannot be computed from these codes.
 pub(crate) fn run(args: &EvaluateArgs) -> Outcome {
-    for name in args.metrics.iter().filter(|name| *name != DEFAULT) {
-        registry::find(name)?;
+    for name in named(args)?.into_iter().flatten().filter(|name| name != DEFAULT) {
+        registry::find(&name)?;
     }
+    let has_encoder = args.encoder.is_given()?;
     let compute = args.compute.prepare()?;
     let report = match (&args.run, &args.codes) {
         (Some(path), _) => score_run(&compute, path, args)?,
         (None, Some(path)) => compute.run(|| score_codes(path, args))?,
-        (None, None) if args.encoder.is_given() => score_encoder(&compute, args)?,
+        (None, None) if has_encoder => score_encoder(&compute, args)?,
         (None, None) => {
             return Err(usage("expected a run directory, --codes FILE.npz or --encoder FILE.onnx"));
         }
     };
     print(&match args.format {
         TableFormat::Table => score_table::as_text(&report, args.explain),
-        TableFormat::Csv => score_table::as_csv(&report),
+        TableFormat::Csv => score_table::as_csv(&report)?,
         TableFormat::Json => pretty_json(&report)?,
     })
+}
+
+/// The names in --metrics, without the empty one after a last comma; `None` if the option is not given.
+fn named(args: &EvaluateArgs) -> Outcome<Option<Vec<String>>> {
+    let names: Vec<String> =
+        args.metrics.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() && !args.metrics.is_empty() {
+        return Err(usage("--metrics: found no name, expected some of those that `unbraid metrics` lists"));
+    }
+    Ok(Some(names).filter(|names| !names.is_empty()))
 }
 
 fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
@@ -140,11 +151,21 @@ fn score_codes(path: &Path, args: &EvaluateArgs) -> Outcome<Report> {
     if config.split != EvaluationConfig::default().split {
         return Err(usage("--set split: expected a run directory, since codes have no images"));
     }
-    let codes = codes_file::read(path)?;
+    let codes = codes_file::read(path).map_err(|error| match error {
+        unbraid::Error::Data(DataError::Content { .. }) if !is_npz(path) => {
+            let hint = "`unbraid encode RUN -o codes.npz` or numpy.savez writes one";
+            usage(format!("{}\nhint: {hint}", error_chain(&error)))
+        }
+        other => other.into(),
+    })?;
     let options =
         Options { seed: args.seed, sampler: None, chance: config.chance, resamples: config.bootstrap };
     score(&config.registry()?, &config.metrics, &codes, &options, &Terminal::new(args.quiet))
         .map_err(|source| unbraid::Error::Scoring { path: path.to_owned(), source }.into())
+}
+
+fn is_npz(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz"))
 }
 
 fn score_encoder(compute: &Compute, args: &EvaluateArgs) -> Outcome<Report> {
@@ -177,8 +198,8 @@ fn asked_for(configured: &EvaluationConfig, args: &EvaluateArgs) -> Outcome<Eval
         )));
     }
     let mut config = configured.with_assignments(&args.set)?;
-    if !args.metrics.is_empty() {
-        config.metrics.clone_from(&args.metrics);
+    if let Some(names) = named(args)? {
+        config.metrics = names;
     }
     if args.test_split {
         config.split = EvaluationSplit::Test;
@@ -189,14 +210,8 @@ fn asked_for(configured: &EvaluationConfig, args: &EvaluateArgs) -> Outcome<Eval
     if let Some(resamples) = args.bootstrap {
         config.bootstrap = resamples;
     }
-    if config.bootstrap > MOST_RESAMPLES {
-        let found = config.bootstrap;
-        return Err(usage(format!("--bootstrap: found {found}, expected at most {MOST_RESAMPLES}")));
-    }
-    if (1..FEWEST_RESAMPLES).contains(&config.bootstrap) {
-        let (found, least) = (config.bootstrap, FEWEST_RESAMPLES);
-        return Err(usage(format!("--bootstrap: found {found}, expected 0, or {least} or more")));
-    }
+    check_resamples(config.bootstrap)
+        .map_err(|expected| usage(format!("--bootstrap: found {}, expected {expected}", config.bootstrap)))?;
     Ok(config)
 }
 

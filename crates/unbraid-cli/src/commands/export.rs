@@ -2,7 +2,6 @@
 
 use super::model::{ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use unbraid::export::{onnx, weights};
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &ExportArgs) -> Outcome {
     let existing = args.overwrite.existing();
     args.model.run(|run| {
         std::fs::create_dir_all(&args.output)
-            .with_context(|| format!("{}: cannot create the directory", args.output.display()))?;
+            .map_err(unbraid::Error::io(&args.output, "create the directory"))?;
         let written = match args.format {
             Format::Onnx => onnx::write(run, &args.output, existing)?,
             Format::Safetensors => weights::write(run, &args.output, existing)?,

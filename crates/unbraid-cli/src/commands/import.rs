@@ -1,6 +1,6 @@
 //! `unbraid import`: published weights as a run.
 
-use crate::error::Outcome;
+use crate::error::{Outcome, usage};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use std::path::PathBuf;
@@ -61,7 +61,11 @@ pub(crate) fn run(args: &ImportArgs) -> Outcome {
         import = import.set(assignment);
     }
     let start = if args.overwrite { Start::Overwrite } else { Start::Fresh };
-    let run = import.write(&args.output, start, &Terminal::new(args.quiet))?;
+    let run = import.write(&args.output, start, &Terminal::new(args.quiet)).map_err(|error| match error {
+        // What is there can be trained further, but not by this command.
+        unbraid::Error::RunExists { .. } => usage(format!("{error}\nhint: --overwrite replaces it")),
+        other => other.into(),
+    })?;
     if args.quiet {
         return Ok(());
     }

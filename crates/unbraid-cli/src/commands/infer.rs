@@ -2,6 +2,7 @@
 
 use super::model::{InputArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::Outcome;
+use crate::format::decimals;
 use clap::Args;
 use std::path::PathBuf;
 use unbraid::inference::input;
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &InferArgs) -> Outcome {
         let mut order: Vec<usize> = (0..inferred.len()).collect();
         order.sort_by(|&left, &right| inferred[left].total_cmp(&inferred[right]));
         let captions = order.iter().map(|&image| match unit {
-            Unit::Continuous(_) => format!("{:.2}", inferred[image]).replace('-', "−"),
+            Unit::Continuous(_) => decimals(f64::from(inferred[image]), 2),
             Unit::Categorical(_) => format!("class {}", inferred[image]),
         });
         let row = ImageRow::new("", images.select(ndarray::Axis(0), &order));

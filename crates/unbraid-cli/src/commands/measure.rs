@@ -4,7 +4,7 @@ use super::model::{InputArgs, ModelArgs};
 use crate::error::{Outcome, usage};
 use crate::format::{TableFormat, pretty_json, print};
 use clap::Args;
-use unbraid::evaluate::Effort;
+use unbraid::evaluate::{Effort, Measures};
 
 /// Arguments of `unbraid measure`.
 #[derive(Args, Debug)]
@@ -68,8 +68,16 @@ pub(crate) fn run(args: &MeasureArgs) -> Outcome {
         Ok(run.measure(data.as_ref(), effort, &progress)?)
     })?;
     print(&match args.format {
-        TableFormat::Table => measures.as_text(),
+        TableFormat::Table => as_text(&measures),
         TableFormat::Csv => measures.as_csv(),
         TableFormat::Json => pretty_json(&measures)?,
     })
+}
+
+fn as_text(measures: &Measures) -> String {
+    let mut text = measures.as_text();
+    if measures.is_at_ceiling() {
+        text.push_str("hint: --images raises the ceiling, up to all of the data\n");
+    }
+    text
 }

@@ -1,8 +1,7 @@
 //! `unbraid metrics`: the scores and their options.
 
 use crate::error::Outcome;
-use crate::format::{TextFormat, pretty_json, print};
-use crate::score_table::wrapped;
+use crate::format::{TextFormat, pretty_json, print, wrapped};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -167,8 +167,8 @@ impl SpreadsheetArgs {
         }
     }
 
-    /// The format of standard output, which must be CSV if that is for spreadsheets, and what text becomes there. Unless it is
-    /// said, it is a table on a terminal, and CSV elsewhere.
+    /// The format of standard output, which must be CSV if that is for spreadsheets, and what text becomes
+    /// there. Unless it is said, it is a table on a terminal, and CSV elsewhere.
     pub(super) fn format(&self, wanted: Option<TableFormat>) -> Outcome<(TableFormat, CellText)> {
         match wanted {
             Some(format @ (TableFormat::Table | TableFormat::Json)) if self.spreadsheet => {

@@ -1,12 +1,11 @@
 //! `unbraid objectives`: the methods, and the terms that they are made of.
 
 use crate::error::{Outcome, usage};
-use crate::format::{TextFormat, pretty_json, print};
-use crate::score_table::wrapped;
+use crate::format::{TextFormat, pretty_json, print, wrapped};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use unbraid::config::{InWords, METHODS, TERMS, nearest};
+use unbraid::config::{CatalogueEntry, METHODS, TERMS, nearest};
 
 /// Arguments of `unbraid objectives`.
 #[derive(Args, Debug)]
@@ -41,27 +40,27 @@ pub(crate) fn run(args: &ObjectivesArgs) -> Outcome {
         }
     }
     let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|other| other == name);
-    let methods: Vec<InWords> = METHODS.into_iter().filter(|method| wanted(method.name)).collect();
-    let terms: Vec<InWords> = TERMS.into_iter().filter(|term| wanted(term.name)).collect();
+    let methods: Vec<CatalogueEntry> = METHODS.into_iter().filter(|method| wanted(method.name)).collect();
+    let terms: Vec<CatalogueEntry> = TERMS.into_iter().filter(|term| wanted(term.name)).collect();
     print(&match args.format {
         TextFormat::Text => as_text(&methods, &terms),
         TextFormat::Json => pretty_json(&json!({ "methods": as_json(&methods), "terms": as_json(&terms) }))?,
     })
 }
 
-fn as_json(entries: &[InWords]) -> Vec<Value> {
-    let object = |entry: &InWords| {
-        let InWords { name, formula, source, example } = entry;
+fn as_json(entries: &[CatalogueEntry]) -> Vec<Value> {
+    let object = |entry: &CatalogueEntry| {
+        let CatalogueEntry { name, formula, source, example } = entry;
         json!({ "name": name, "formula": formula, "source": source, "example": example })
     };
     entries.iter().map(object).collect()
 }
 
 /// For people: a paragraph of at most 80 columns for each.
-fn as_text(methods: &[InWords], terms: &[InWords]) -> String {
+fn as_text(methods: &[CatalogueEntry], terms: &[CatalogueEntry]) -> String {
     let mut text = String::new();
     let named = methods.iter().map(|entry| ("", entry)).chain(terms.iter().map(|entry| ("term ", entry)));
-    for (kind, InWords { name, formula, source, example }) in named {
+    for (kind, CatalogueEntry { name, formula, source, example }) in named {
         let _ = writeln!(text, "{kind}{name}");
         let _ = writeln!(text, "  {}", wrapped(formula, 76, 2));
         let _ = writeln!(text, "  {}", wrapped(source, 76, 2));

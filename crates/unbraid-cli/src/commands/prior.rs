@@ -32,7 +32,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "NAME")]
     preset: Vec<String>,
     /// Draw from -R to R (default: as far as the widest prior goes)
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    #[arg(long, value_name = "R")]
     reach: Option<f64>,
     /// The picture to write, ending in .png
     #[arg(short, long, value_name = "FILE.png")]

@@ -16,7 +16,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// Leave the model out of the page if its weights take more than this (default: evaluation.model_limit, 8)
-    #[arg(long, value_name = "MB", value_parser = megabytes, allow_negative_numbers = true)]
+    #[arg(long, value_name = "MB", value_parser = megabytes)]
     model_limit: Option<f64>,
 }
 

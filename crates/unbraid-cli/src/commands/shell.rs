@@ -72,8 +72,7 @@ pub(crate) fn man(args: &ManArgs, command: Command) -> Outcome {
     let Some(directory) = &args.output else {
         return print(&String::from_utf8(page(&command)?.1).context("cannot write the page")?);
     };
-    std::fs::create_dir_all(directory)
-        .with_context(|| format!("{}: cannot create the directory", directory.display()))?;
+    std::fs::create_dir_all(directory).map_err(unbraid::Error::io(directory, "create the directory"))?;
     let pages = write_pages(&command, directory, Existing::from_flag(args.overwrite))?;
     log_line(&format!("wrote {pages} pages to {}", directory.display()));
     Ok(())

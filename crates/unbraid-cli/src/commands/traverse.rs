@@ -2,13 +2,14 @@
 
 use super::model::{CorruptArgs, ModelArgs, OverwriteArgs, wrote};
 use crate::error::{Outcome, usage};
+use crate::format::decimals;
 use clap::Args;
 use ndarray::{Array2, ArrayRef, Ix1};
 use std::path::PathBuf;
 use unbraid::Run;
 use unbraid::data::{DataSet, DataSpec};
-use unbraid::inference::input;
-use unbraid::model::{Unit, steps};
+use unbraid::inference::{Traversal, input};
+use unbraid::model::Unit;
 use unbraid_report::{FeatureTraversal, ImageRow, PictureFile};
 
 /// Arguments of `unbraid traverse`.
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &TraverseArgs) -> Outcome {
         if let Some(count) = args.starts {
             let unit = only_unit(&asked, "--starts")?;
             for row in run.draw_latents(usize::from(count), args.seed).outer_iter() {
-                strips.push(strip(run, args, &row, unit));
+                strips.push(strip(run, args, &row, unit)?);
             }
         } else if let Some(categorical) = &args.each_class {
             let categorical = run.find_categorical_unit(categorical)?;
@@ -114,12 +115,12 @@ pub(crate) fn run(args: &TraverseArgs) -> Outcome {
             }
             for class in 0..run.categorical_units()[categorical] {
                 let held = run.layout().in_class(&start.codes, categorical, class);
-                strips
-                    .push(Strip { label: format!("class {class}"), ..strip(run, args, &held.row(0), unit) });
+                let strip = strip(run, args, &held.row(0), unit)?;
+                strips.push(Strip { label: format!("class {class}"), ..strip });
             }
         } else {
             for (unit, divergence) in units(run, args, &asked)? {
-                let mut strip = strip(run, args, &start.codes.row(0), unit);
+                let mut strip = strip(run, args, &start.codes.row(0), unit)?;
                 if let Some(divergence) = divergence {
                     strip.note = format!("KL {divergence:.2}");
                 }
@@ -132,49 +133,41 @@ pub(crate) fn run(args: &TraverseArgs) -> Outcome {
     })
 }
 
-/// The latent values of a traversal of one unit.
+/// A traversal and the words beside its images.
 struct Strip {
     label: String,
     note: String,
-    /// What changes: the values of a unit, or the numbers of its classes.
-    values: Vec<f64>,
-    horizontal: &'static str,
-    latents: Array2<f32>,
+    traversal: Traversal,
 }
 
 /// The traversal of one unit, from these latent values.
-fn strip(run: &Run, args: &TraverseArgs, row: &ArrayRef<f32, Ix1>, asked: Unit) -> Strip {
-    let label = run.unit_label(asked);
-    match asked {
+fn strip(run: &Run, args: &TraverseArgs, row: &ArrayRef<f32, Ix1>, unit: Unit) -> Outcome<Strip> {
+    let traversal = run.traversal(row, unit, args.range, usize::from(args.steps))?;
+    let note = match unit {
         Unit::Continuous(unit) => {
             let (low, high) = args.range.unwrap_or_else(|| run.range_of(unit));
-            let values = steps((low, high), usize::from(args.steps));
-            let latents = run.layout().traversal(row, unit, &values);
-            let note = minus(&format!("{low:.1} to {high:.1}"));
-            Strip { label, note, values, horizontal: "value of the unit", latents }
+            format!("{} to {}", decimals(low, 1), decimals(high, 1))
         }
-        Unit::Categorical(unit) => {
-            let latents = run.layout().class_traversal(row, unit);
-            let values = (0..latents.nrows()).map(|class| class as f64).collect();
-            Strip { label, note: "classes".to_owned(), values, horizontal: "class", latents }
-        }
-    }
+        Unit::Categorical(_) => "classes".to_owned(),
+    };
+    Ok(Strip { label: traversal.label.clone(), note, traversal })
 }
 
 /// Draws images in rows below what they start from, or charts of features.
 fn draw(run: &Run, file: &PictureFile, mut rows: Vec<ImageRow>, strips: Vec<Strip>, title: &str) -> Outcome {
     let Some(features) = run.features() else {
-        for Strip { label, note, latents, .. } in strips {
-            rows.push(ImageRow { label, note, images: run.decode(&latents)? });
+        for Strip { label, note, traversal } in strips {
+            rows.push(ImageRow { label, note, images: run.decode(&traversal.latents)? });
         }
         return Ok(file.draw(rows, Vec::new(), title)?);
     };
-    let mut traversals = Vec::with_capacity(strips.len());
-    for Strip { label, values, horizontal, latents, .. } in strips {
-        let rows = run.decode_standardised(&latents)?;
-        traversals.push(FeatureTraversal { label, horizontal: horizontal.to_owned(), values, rows });
+    let mut charts = Vec::with_capacity(strips.len());
+    for Strip { label, traversal, .. } in strips {
+        let rows = run.decode_standardised(&traversal.latents)?;
+        let horizontal = traversal.axis().to_owned();
+        charts.push(FeatureTraversal { label, horizontal, values: traversal.values, rows });
     }
-    Ok(file.draw_features(features, &traversals, title)?)
+    Ok(file.draw_features(features, &charts, title)?)
 }
 
 /// The unit that is varied where there can be only one.
@@ -262,10 +255,6 @@ fn index(data: &dyn DataSet, args: &TraverseArgs) -> Outcome<usize> {
         let found: Vec<String> = args.factors.iter().map(ToString::to_string).collect();
         usage(format!("--factors: found {}, expected an image with {}", found.join(","), sizes.join(", ")))
     })
-}
-
-fn minus(text: &str) -> String {
-    text.replace('-', "−")
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ fn final_loss(bench: &Bench, algorithm: &str, seed: &str) -> f64 {
     last["train/loss"].as_f64().unwrap()
 }
 
-/// The two algorithms round differently, and training amplifies differences; after 300 steps they are still smaller than
-/// those between seeds.
+/// The two algorithms round differently, and training amplifies differences; after 300 steps they are still
+/// smaller than those between seeds.
 #[test]
 fn training_ends_alike_by_winograd_and_by_the_definition() {
     let bench = Bench::new();

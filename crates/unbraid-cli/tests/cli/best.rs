@@ -193,7 +193,8 @@ fn runs_on_pictures_are_ranked_by_udr() {
     assert_eq!((&json["criterion"], json["runs"].as_array().unwrap().len()), (&"udr".into(), 2));
 }
 
-/// A table whose columns are no factors: there is nothing to score, and runs of several seeds are ranked by what they share.
+/// A table whose columns are no factors: there is nothing to score, and runs of several seeds are ranked by
+/// what they share.
 #[test]
 fn a_study_without_factors_is_ranked_by_udr_and_says_why() {
     let bench = Bench::new();

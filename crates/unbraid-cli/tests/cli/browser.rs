@@ -96,8 +96,9 @@ impl Browser {
     }
 }
 
-/// Once the frame is loaded, writes into the title how wide it is, how far its content hangs over, how many pictures it has
-/// and how many of them are broken, its smallest letters in pixels, and what a chart shows under the pointer.
+/// Once the frame is loaded, writes into the title how wide it is, how far its content hangs over, how many
+/// pictures it has and how many of them are broken, its smallest letters in pixels, and what a chart shows
+/// under the pointer.
 const PROBE: &str = r##"
 document.querySelector("iframe").addEventListener("load", (event) => {
   const frame = event.target, page = frame.contentDocument, view = frame.contentWindow;
@@ -133,8 +134,8 @@ document.querySelector("iframe").addEventListener("load", (event) => {
 });
 "##;
 
-/// What must hold for a page in a window as narrow as a phone and as wide as a desk. Under the pointer, its first chart shows
-/// something that begins with `shown`, and at its beginning with `first`.
+/// What must hold for a page in a window as narrow as a phone and as wide as a desk. Under the pointer, its
+/// first chart shows something that begins with `shown`, and at its beginning with `first`.
 fn check(browser: &Browser, page: &Path, images: u64, (shown, first): (&str, &str), headings: &[&str]) {
     let visit = browser.visit(page);
     assert!(visit.console.is_empty(), "{:?}", visit.console);

@@ -3,6 +3,7 @@
 use crate::support::Bench;
 use serde_json::Value;
 use std::fs;
+use unbraid::run::{State, Status};
 
 /// Two runs that differ in beta; only the first is evaluated.
 fn two_runs() -> Bench {
@@ -59,6 +60,28 @@ fn every_format_has_the_same_numbers() {
     assert!(printed(&bench, &many).lines().all(|line| line.chars().count() <= 80));
 }
 
+/// Text is text for programs, and nothing where a run does not have a key; people see TOML and a dash.
+#[test]
+fn settings_are_plain_for_programs() {
+    let bench = two_runs();
+    bench.train("three", &["--set", "training.steps=14", "--set", "objective.name=vae"]).assert().success();
+    let compare = |format| printed(&bench, &["compare", "one", "three", "--format", format]);
+    let csv = compare("csv");
+    for row in [
+        "one,setting,objective.name,beta-vae\n",
+        "three,setting,objective.name,vae\n",
+        "three,setting,objective.beta,\n",
+    ] {
+        assert!(csv.contains(row), "{row}{csv}");
+    }
+    let json: Value = serde_json::from_str(&compare("json")).unwrap();
+    let settings = &json["runs"][1]["settings"];
+    assert_eq!((&settings["objective.name"], &settings["objective.beta"]), (&"vae".into(), &Value::Null));
+    assert!(settings.as_object().unwrap().contains_key("objective.beta"), "{settings}");
+    let table = compare("table");
+    assert!(table.contains("\"vae\"") && table.contains('–'), "{table}");
+}
+
 #[test]
 fn the_page_has_tables_curves_and_traversals() {
     let bench = two_runs();
@@ -82,6 +105,29 @@ fn the_page_has_tables_curves_and_traversals() {
     );
 }
 
+/// One run that failed does not stand in the way of the others.
+#[test]
+fn runs_without_a_checkpoint_are_left_out() {
+    let bench = two_runs();
+    fs::create_dir(bench.path("young")).unwrap();
+    fs::copy(bench.path("one/config.toml"), bench.path("young/config.toml")).unwrap();
+    let without = |why: &str| format!("young/checkpoints/last.safetensors: no such checkpoint; {why}");
+    let waiting = without("the run has not written its first checkpoint yet (training.checkpoint_every)");
+    bench.succeed(&["compare", "one", "young", "two"], &[&format!("left out: {waiting}")]);
+    assert_eq!(
+        bench.expect_output(&["compare", "one", "young", "two"]),
+        bench.expect_output(&["compare", "one", "two"])
+    );
+    let failure = "step 3: the term `kl` is inf; training cannot continue";
+    let status = Status::now(State::Failed, 3, 14).with_error(failure);
+    status.write(&bench.path("young/status.json")).unwrap();
+    let failed = without(&format!("training failed: {failure}"));
+    bench.succeed(&["compare", "one", "young", "two"], &[&format!("left out: {failed}")]);
+    for runs in [&["one", "young"][..], &["young"]] {
+        bench.refuse(&[&["compare"], runs].concat(), &format!("error: {failed}"));
+    }
+}
+
 #[test]
 fn wrong_requests_are_refused() {
     let bench = Bench::new();
@@ -96,6 +142,8 @@ fn wrong_requests_are_refused() {
         &["compare", "run", "-o", "no/such/page.html"],
         "error: no/such/page.html: its directory does not exist",
     );
+    bench
+        .refuse(&["compare", "run", "-o", "page.htm"], "error: page.htm: expected a name that ends in .html");
     bench.refuse(
         &["compare", "run", "--overwrite"],
         "error: the following required arguments were not provided:\n  --out <FILE.html>\n\n\

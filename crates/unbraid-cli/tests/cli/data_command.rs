@@ -141,7 +141,9 @@ fn mistakes_get_one_clear_message() {
     info(
         "mnist",
         "error: path of data set `mnist`: found none, expected the directory of its four idx files, gzip-compressed or \
-         not",
+         not\n\
+         hint: say where it is: `unbraid train PATH`, `--set data.path=PATH`, `--data PATH` for a run, or \
+         `\"mnist(path=PATH)\"` wherever a data set is named",
     );
     let show = |more: &[&str], message: &str| {
         bench.refuse(&[&["data", "show", "shapes", "-o"], more].concat(), message);

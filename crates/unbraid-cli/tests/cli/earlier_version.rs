@@ -1,5 +1,5 @@
-//! Run and study directories that an earlier version wrote, before the library was split into crates: every command still
-//! works on them, and codes are the ones that the earlier version computed.
+//! Run and study directories that an earlier version wrote, before the library was split into crates: every
+//! command still works on them, and codes are the ones that the earlier version computed.
 
 use crate::support::Bench;
 use serde_json::Value;
@@ -31,8 +31,8 @@ fn numbers(csv: &str) -> Vec<Vec<f64>> {
     csv.lines().skip(1).map(|line| line.split(',').filter_map(|cell| cell.parse().ok()).collect()).collect()
 }
 
-/// Convolutions add in another order since then: single precision, sums of some hundred terms, and a dozen layers leave five
-/// digits.
+/// Convolutions add in another order since then: single precision, sums of some hundred terms, and a dozen
+/// layers leave five digits.
 #[test]
 fn codes_are_those_that_the_earlier_version_computed() {
     let bench = bench();

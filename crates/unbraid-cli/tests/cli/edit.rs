@@ -43,7 +43,8 @@ fn an_edit_at_full_resolution_is_the_original_plus_the_change() {
             assert_eq!(pixel, picture.get_pixel(x, y), "{x} {y}");
         }
     }
-    // Each pixel of the run is two by two of the original: their mean change is about that of the pixel, bilinear filters aside.
+    // Each pixel of the run is two by two of the original: their mean change is about that of the pixel,
+    // bilinear filters aside.
     let mean: f32 = change.iter().sum::<f32>() / change.len() as f32;
     let edited = run.edit_picture(bench.path("a.png"), &changed).unwrap();
     let differences = edited.pixels().iter().zip(original.pixels()).map(|(a, b)| a - b);

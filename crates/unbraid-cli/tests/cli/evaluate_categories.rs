@@ -51,17 +51,25 @@ fn clusters_are_labelled_on_training_images_and_judged_on_the_test_split() {
     assert_eq!((codes.codes_train().dim(), codes.codes_test().dim()), ((154, 2), (38, 2)));
     let (train, test) = codes.clusters().unwrap();
     assert_eq!((train.ncols(), test.ncols()), (2, 2));
-    let mut best = 0.0_f64;
+    // The pair that gains most over a single cluster on the training points, of several that gain as much any.
+    let (mut gains, mut accuracies) = (Vec::new(), Vec::new());
     for unit in 0..2 {
         for factor in 0..codes.factors_train().ncols() {
-            best = best.max(majority_accuracy(
-                (&column(train, unit), &column(codes.factors_train(), factor)),
+            let (clusters, labels) = (column(train, unit), column(codes.factors_train(), factor));
+            let fitted = (&clusters[..], &labels[..]);
+            let one_cluster = vec![0; labels.len()];
+            let single = (&one_cluster[..], &labels[..]);
+            gains.push(majority_accuracy(fitted, fitted) - majority_accuracy(single, single));
+            accuracies.push(majority_accuracy(
+                fitted,
                 (&column(test, unit), &column(codes.factors_test(), factor)),
             ));
         }
     }
+    let most = gains.iter().copied().fold(0.0, f64::max);
+    let mut best = gains.iter().zip(&accuracies).filter(|(gain, _)| most - **gain < 1e-12);
     let found = scores["cluster_accuracy"].as_f64().unwrap();
-    assert!((found - best).abs() < 1e-12, "{found} {best}");
+    assert!(best.any(|(_, accuracy)| (found - accuracy).abs() < 1e-12), "{found} {gains:?} {accuracies:?}");
 
     // Without the option, all points come from the images that the run was trained on.
     bench.unbraid(&command).assert().success();

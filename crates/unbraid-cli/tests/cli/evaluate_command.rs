@@ -67,8 +67,8 @@ fn every_format_has_the_same_numbers() {
     assert!(run("table").lines().all(|line| line.chars().count() <= 80));
 }
 
-/// A thousand points of two units: the first is a real-valued weight, the second is noise. Beside the weight there is a name
-/// that is different for every point, and a class that has nothing to do with the codes.
+/// A thousand points of two units: the first is a real-valued weight, the second is noise. Beside the weight
+/// there is a name that is different for every point, and a class that has nothing to do with the codes.
 fn numbers_file(directory: &Path) {
     let mut npz = NpzWriter::new(std::fs::File::create(directory.join("numbers.npz")).unwrap());
     // Fractional parts of multiples of irrational numbers are as good as random, and never repeat.
@@ -156,6 +156,16 @@ fn wrong_requests_and_files_are_refused() {
         &["codes.npz", "--metrics", "kl"],
         "error: codes.npz: metric `kl` needs log-variances of the posteriors, which the codes do not have",
     );
+    for (name, kind) in [("codes.csv", "a table (.csv)"), ("codes.npy", "a single array (.npy)")] {
+        std::fs::write(bench.path(name), "mean_0,mean_1\n0.5,1\n").unwrap();
+        refused(
+            &[name],
+            &format!(
+                "error: {name}: file: found {kind}, expected an .npz archive\n\
+                 hint: `unbraid encode RUN -o codes.npz` or numpy.savez writes one"
+            ),
+        );
+    }
     let bad = |message: &str, write: &dyn Fn(&mut NpzWriter<std::fs::File>)| {
         let mut npz = NpzWriter::new(std::fs::File::create(bench.path("bad.npz")).unwrap());
         write(&mut npz);

@@ -20,8 +20,8 @@ fn scores(bench: &Bench, arguments: &[&str]) -> Value {
     serde_json::from_str(&bench.expect_output(&arguments)).unwrap()
 }
 
-/// The scores of the run, to what codes that differ in the seventh digit allow: the divergence is smooth, and of the 5,000
-/// votes of the FactorVAE score few are decided by so little.
+/// The scores of the run, to what codes that differ in the seventh digit allow: the divergence is smooth, and
+/// of the 5,000 votes of the FactorVAE score few are decided by so little.
 #[test]
 fn an_encoder_has_the_scores_of_its_run() {
     let bench = exported();

@@ -262,9 +262,9 @@ fn kl_is_that_of_the_runs_own_prior() {
     assert!((found - expected).abs() < 1e-4 * expected, "{found} {expected}");
     assert_same_from_codes(&bench, &scores(&bench, "run"), &["kl"]);
 
-    // Student's t with many degrees of freedom is nearly normal: the estimate from one sample of each of the 200 posteriors
-    // differs from the closed form by the spread of ln q - ln p over samples, about 1 in each of 3 units: 0.12; five of
-    // those.
+    // Student's t with many degrees of freedom is nearly normal: the estimate from one sample of each of the
+    // 200 posteriors differs from the closed form by the spread of ln q - ln p over samples, about 1 in each
+    // of 3 units: 0.12; five of those.
     let found = train("{ name = \"student-t\", degrees_of_freedom = 1000.0 }");
     let (means, logs) = posteriors(&bench.path("run/codes.npz"));
     let terms = means.iter().zip(&logs).map(|(mean, log)| 0.5 * (mean * mean + log.exp() - log - 1.0));

@@ -252,11 +252,23 @@ fn wrong_requests_are_refused_and_change_nothing() {
     let bench = Bench::new();
     bench.train("run", &["--set", "training.steps=2"]).assert().success();
     let refused = |more: &[&str], message: &str| bench.refuse(&[&["evaluate"], more].concat(), message);
-    refused(
-        &[],
-        "error: the following required arguments were not provided:\n  <RUN>\n\n\
-         Usage: unbraid evaluate <RUN>\n\nFor more information, try '--help'.",
-    );
+    refused(&[], "error: expected a run directory, --codes FILE.npz or --encoder FILE.onnx");
+    // The data is for an encoder only, whatever else is scored.
+    for (option, value) in [("--data", "nonsense"), ("--encoder-output", "mean"), ("--encoder-range", "0,1")]
+    {
+        let message = format!("error: {option}: found no --encoder, expected --encoder FILE.onnx with it");
+        for scored in [&[][..], &["run"], &["--codes", "x.npz"]] {
+            refused(&[scored, &[option, value]].concat(), &message);
+        }
+    }
+    for names in ["", ",", " , "] {
+        let message = "error: --metrics: found no name, expected some of those that `unbraid metrics` lists";
+        refused(&["run", "--metrics", names], message);
+    }
+    for (option, value) in [("--seed", "-1"), ("--bootstrap", "-5"), ("--samples", "-3"), ("--step", "1.5")] {
+        let message = format!("error: {option}: found {value}, expected a whole number, 0 or more");
+        refused(&["run", option, value], &message);
+    }
     refused(
         &["run", "--codes", "x.npz"],
         "error: the argument '[RUN]' cannot be used with '--codes <FILE.npz>'\n\n\
@@ -320,8 +332,8 @@ fn wrong_requests_are_refused_and_change_nothing() {
     );
     fs::write(bench.path("run/meta.json"), meta).unwrap();
 
-    // A run that starts again takes its scores with it.
-    bench.succeed(&["evaluate", "run", "--samples", "100", "--metrics", "mig"], &[]);
+    // A run that starts again takes its scores with it. There is no metric after the last comma.
+    bench.succeed(&["evaluate", "run", "--samples", "100", "--metrics", "mig,"], &[]);
     bench.train("run", &["--set", "training.steps=2", "--overwrite"]).assert().success();
     assert!(!bench.path("run/scores.json").exists() && !bench.path("run/codes.npz").exists());
 }

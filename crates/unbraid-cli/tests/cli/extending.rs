@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use unbraid::config::Source;
 use unbraid::model::{read_state, write_state};
 
-/// A finished run that is extended, once or twice, is the run that was planned to be as long: rows, checkpoints, events and
-/// configuration. 61 steps end within a row of seven and between checkpoints; 63 end with a row, 80 with a checkpoint.
+/// A finished run that is extended, once or twice, is the run that was planned to be as long: rows,
+/// checkpoints, events and configuration. 61 steps end within a row of seven and between checkpoints; 63 end
+/// with a row, 80 with a checkpoint.
 #[test]
 fn an_extended_run_ends_with_the_same_bytes_as_one_that_was_planned_so() {
     let bench = Bench::new();
@@ -69,7 +70,8 @@ fn a_killed_extension_is_resumed_exactly() {
     assert_same(&bench.path("whole"), &bench.path("run"));
 }
 
-/// Runs of earlier versions: their weights name the whole configuration, length included, and are read and extended still.
+/// Runs of earlier versions: their weights name the whole configuration, length included, and are read and
+/// extended still.
 #[test]
 fn runs_whose_weights_name_their_length_are_read_and_extended() {
     let bench = Bench::new();
@@ -116,12 +118,13 @@ fn what_cannot_be_extended_is_refused_with_the_reason() {
         "error: configuration: training.epochs: found 9, expected a number of steps: this run draws every batch with \
          replacement, and one that was planned in epochs would have seen other images",
     );
-    refused(
-        "run",
-        &["--extend", "many"],
-        "error: invalid value 'many' for '--extend <STEPS>': expected a number of steps, or of epochs as in 60epochs\n\n\
-         For more information, try '--help'.",
-    );
+    for length in ["many", "-3"] {
+        let message = format!(
+            "error: invalid value '{length}' for '--extend <STEPS>': expected a number of steps, or of epochs as in \
+             60epochs\n\nFor more information, try '--help'."
+        );
+        refused("run", &["--extend", length], &message);
+    }
     refused(
         "run",
         &["--extend", "90", "--resume"],

@@ -1,9 +1,9 @@
 //! Files from strangers: links, pipes, sizes that no machine has, and names that are commands. Each is refused with one
 //! message, soon, in little memory, and nothing elsewhere is touched.
 
-use crate::support::{Bench, TINY, check_last_failure};
 #[cfg(target_os = "linux")]
-use crate::support::{Disk, check_failure};
+use crate::support::Disk;
+use crate::support::{Bench, TINY, check_last_failure};
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
@@ -204,8 +204,8 @@ fn networks_that_no_machine_holds_are_refused_with_their_size_and_the_limit() {
         command.env("UNBRAID_MEMORY_LIMIT", limit).output().unwrap()
     };
     // Convolutions 16*c + 3*16*c^2 and FC 16*c*16 + 16*16 each way, 2*3*16 + 3*16 for the latent units: 345,632,640,656
-    // weights of 16 bytes. Images of 64, 32, 16, 8 and 4 pixels each way and layers of 16, 16, 16, 16 and 16*c values, 3*3
-    // latent values: 164,168,265 activations of 8 bytes in each of 8 images.
+    // weights of 16 bytes. Images of 64, 32, 16, 8 and 4 pixels each way and layers of 16, 16, 16, 16 and
+    // 16*c values, 3*3 latent values: 164,168,265 activations of 8 bytes in each of 8 images.
     let output =
         train("1073741824", &["model.architecture={ name = \"burgess\", channels = 60000, hidden = 16 }"]);
     let message = format!(
@@ -369,10 +369,30 @@ fn a_run_that_cannot_be_written_is_noticed_first() {
     let Some(disk) = Disk::mount(bench.path("disk"), "50m") else { return };
     bench.train("disk/run", &[]).assert().success();
     disk.remount("ro");
-    for (command, file) in [("evaluate", "scores.json"), ("report", "report.html")] {
-        let output = bench.unbraid(&[command, "disk/run"]).output().unwrap();
-        let message = format!("error: disk/run/{file}: cannot write it: Read-only file system (os error 30)");
-        check_failure(&output, bench.directory.path(), 2, &message);
-    }
+    let refused = |arguments: &[&str], file: &str| {
+        let message = format!("error: cannot write disk/run/{file}: Read-only file system (os error 30)");
+        bench.refuse(arguments, &message);
+    };
+    refused(&["evaluate", "disk/run"], "scores.json");
+    refused(&["report", "disk/run"], "report.html");
+    refused(&["name", "disk/run", "1=size"], "units.toml");
+    disk.remount("rw");
+}
+
+/// Nothing is written where there is nothing to compute, so scores of somebody else's run can be read.
+#[cfg(target_os = "linux")]
+#[test]
+fn scores_that_are_there_are_shown_of_a_run_that_cannot_be_written() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(bench.path("disk"), "50m") else { return };
+    bench.train("disk/run", &["--set", "training.steps=2"]).assert().success();
+    let evaluate = |metrics| ["evaluate", "disk/run", "--quiet", "--samples", "100", "--metrics", metrics];
+    let scores = bench.expect_output(&evaluate("mig,hoyer"));
+    disk.remount("ro");
+    assert_eq!(bench.expect_output(&evaluate("mig,hoyer")), scores);
+    bench.refuse(
+        &evaluate("mig,modularity"),
+        "error: cannot write disk/run/scores.json: Read-only file system (os error 30)",
+    );
     disk.remount("rw");
 }

@@ -93,7 +93,7 @@ fn every_command_works_on_an_imported_run() {
     bench.refuse(
         &["import", weights, "--mapping", "mapping.toml", "-o", "run"],
         "error: run: there is a run here already (finished after 1 steps)\n\
-         hint: --resume continues it, --extend trains it longer, --overwrite starts again",
+         hint: --overwrite replaces it",
     );
     bench.succeed(
         &["import", weights, "--mapping", "mapping.toml", "-o", "run", "--overwrite", "--quiet"],
@@ -160,14 +160,15 @@ fn golden_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid-metrics/tests/golden").join(name)
 }
 
-/// disentangling-vae's own model gives the codes that PyTorch computed with it, on the images that the golden file names by
-/// their factors, and from our codes the scores that disentanglement_lib computed from PyTorch's.
+/// disentangling-vae's own model gives the codes that PyTorch computed with it, on the images that the golden
+/// file names by their factors, and from our codes the scores that disentanglement_lib computed from
+/// PyTorch's.
 ///
 /// Tolerances: those of MIG, modularity, mutual information, total correlation and continuous SAP are twice what they
-/// move by if uniform noise of 1e-4, the tolerance of the codes, is added to the golden ones (found with NumPy, six draws; five
-/// units have a standard deviation of 0.02 to 0.04); of IRS, the Wasserstein correlation and KL, estimates from their slopes; of
-/// scores with learners, those of the metrics' own golden tests. Interventional scores are drawn from these points, not from
-/// the full grid.
+/// move by if uniform noise of 1e-4, the tolerance of the codes, is added to the golden ones (found with
+/// NumPy, six draws; five units have a standard deviation of 0.02 to 0.04); of IRS, the Wasserstein
+/// correlation and KL, estimates from their slopes; of scores with learners, those of the metrics' own golden
+/// tests. Interventional scores are drawn from these points, not from the full grid.
 #[test]
 fn the_published_beta_tcvae_gives_its_golden_codes_and_scores() {
     let (Some(model), Some(images)) = (
@@ -258,13 +259,14 @@ fn the_published_beta_tcvae_gives_its_golden_codes_and_scores() {
     }
 }
 
-/// joint-vae's own model: its class is the digit of 88.73 % of the test images, if each class stands for the digit that is most
-/// common in it among the training images.
+/// joint-vae's own model: its class is the digit of 88.73 % of the test images, if each class stands for the
+/// digit that is most common in it among the training images.
 ///
-/// That is 8,873 of 10,000 images, not a rounded number, with images that Pillow resized: it rounds to whole grey levels
-/// after the rows and again after the columns. Ours are rounded once, and one image falls into another class, also with
-/// PyTorch (`tools/golden_joint_vae.py`): 8,872. No other can: between the two largest logits of any test image is 0.008 or
-/// more, a thousand times the rounding of single precision (1e-5).
+/// That is 8,873 of 10,000 images, not a rounded number, with images that Pillow resized: it rounds to whole
+/// grey levels after the rows and again after the columns. Ours are rounded once, and one image falls into
+/// another class, also with PyTorch (`tools/golden_joint_vae.py`): 8,872. No other can: between the two
+/// largest logits of any test image is 0.008 or more, a thousand times the rounding of single precision
+/// (1e-5).
 #[test]
 fn the_published_joint_vae_has_its_known_accuracy() {
     let (Some(model), Some(mnist)) = (shared("data/pretrained/joint-vae-mnist"), shared("data/mnist")) else {

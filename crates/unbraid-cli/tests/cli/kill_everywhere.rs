@@ -1,5 +1,5 @@
-//! A process that is killed at any system call that changes files: the next one ends with the same bytes. strace injects
-//! the signal at the nth call of a name; where it is missing or may not trace, the tests skip.
+//! A process that is killed at any system call that changes files: the next one ends with the same bytes.
+//! strace injects the signal at the nth call of a name; where it is missing or may not trace, the tests skip.
 
 use crate::support::{Bench, assert_same, skip};
 use std::collections::BTreeMap;
@@ -56,12 +56,13 @@ fn traced(bench: &Bench, out: &str, more: &[&str], kill_at: Option<&Call>) -> Ou
     command.output().unwrap()
 }
 
-/// All calls of a whole training in the thread that works on the run, from the first on its directory; `None` where strace
-/// does not work.
+/// All calls of a whole training in the thread that works on the run, from the first on its directory; `None`
+/// where strace does not work.
 ///
-/// No other thread opens, renames or removes a file of the run, which is checked, so that its calls are all by which the run
-/// changes. strace counts the calls of each thread for itself: where another one, which starts up or computes, comes to the
-/// number first, the process is killed there instead, which is a kill all the same.
+/// No other thread opens, renames or removes a file of the run, which is checked, so that its calls are all
+/// by which the run changes. strace counts the calls of each thread for itself: where another one, which
+/// starts up or computes, comes to the number first, the process is killed there instead, which is a kill all
+/// the same.
 fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
     if !can_trace() {
         let is_benchmark = std::env::var_os(KILLS).is_some();
@@ -93,9 +94,9 @@ fn calls(bench: &Bench, more: &[&str], out: &str) -> Option<Vec<Call>> {
     Some(calls)
 }
 
-/// Kills at calls until there were enough: few as a test, as many as asked for as a benchmark (`cargo xtask bench kills`).
-/// A training has a hundred calls; more kills are of trainings with other seeds. `prepare` makes the whole run of a seed and
-/// gives its calls, `kill` kills at one of them and checks what follows.
+/// Kills at calls until there were enough: few as a test, as many as asked for as a benchmark (`cargo xtask
+/// bench kills`). A training has a hundred calls; more kills are of trainings with other seeds. `prepare`
+/// makes the whole run of a seed and gives its calls, `kill` kills at one of them and checks what follows.
 fn kill_often(
     prepare: impl Fn(&str) -> Option<Vec<Call>>,
     kill: impl Fn(&str, usize, &Call),

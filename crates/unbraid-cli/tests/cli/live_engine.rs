@@ -10,9 +10,9 @@ use unbraid::inference::input;
 /// The step from one grey level of a screen to the next.
 pub(crate) const GREY_LEVEL: f64 = 1.0 / 255.0;
 
-/// How far a weight is rounded at most, relative to itself for half precision with its 11 significant bits, and to the largest
-/// weight of its output for bytes. A value is a sum of products with independent errors of this kind, and so errs by about as
-/// much relative to the differences between values.
+/// How far a weight is rounded at most, relative to itself for half precision with its 11 significant bits,
+/// and to the largest weight of its output for bytes. A value is a sum of products with independent errors of
+/// this kind, and so errs by about as much relative to the differences between values.
 pub(crate) fn rounding(precision: &str) -> f64 {
     if precision == "f16" { 1.0 / 2048.0 } else { 0.5 / 127.0 }
 }
@@ -56,8 +56,8 @@ pub(crate) fn decoded(bench: &Bench, run: &str, code: &Value) -> Vec<f64> {
     npz.array("images").unwrap().floats().unwrap()
 }
 
-/// Every architecture, both kinds of units, all activations, batch normalisation with statistics of its own, a decoder that
-/// puts out scales, and weights of both precisions: all of them on one page.
+/// Every architecture, both kinds of units, all activations, batch normalisation with statistics of its own,
+/// a decoder that puts out scales, and weights of both precisions: all of them on one page.
 #[test]
 fn every_architecture_decodes_and_encodes_as_the_command_does() {
     let Some(mut browser) = Chromium::start() else { return };

@@ -1,5 +1,5 @@
-//! Pages that carry their models, in a real browser: every control works by key and by pointer, and what it does is what the
-//! command does.
+//! Pages that carry their models, in a real browser: every control works by key and by pointer, and what it
+//! does is what the command does.
 
 use crate::live_engine::{CODE, GREY_LEVEL, assert_close, canvas, decoded, floats, rounding, spread};
 use crate::live_table::text_when_there;
@@ -222,8 +222,9 @@ fn models_of_a_comparison_move_together() {
     }
 }
 
-/// What the words beside a slider say of a unit: its KL divergence, and the factor that it follows best. The shares of variance
-/// are 1 - (within / (n - k)) / (total / (n - 1)) with the sums of squares within the k values of a factor, and altogether.
+/// What the words beside a slider say of a unit: its KL divergence, and the factor that it follows best. The
+/// shares of variance are 1 - (within / (n - k)) / (total / (n - 1)) with the sums of squares within the k
+/// values of a factor, and altogether.
 fn notes(run: &Run, data: &dyn DataSet) -> Vec<(Unit, f64, String, f64)> {
     // Reports draw every image of so small a data set once.
     let indices: Vec<usize> = (0..data.len()).collect();

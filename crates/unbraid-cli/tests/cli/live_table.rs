@@ -85,8 +85,8 @@ fn columns_follow_the_sliders_as_the_command_decodes_them() {
         let size = spread(&(0..expected.len()).map(standard).collect::<Vec<_>>());
         for (name, value, change) in rows {
             let place = places[name.as_str()];
-            // Half of the last digit, which is at most a hundredth of a standard deviation, beside the rounding of weights;
-            // twice for a difference.
+            // Half of the last digit, which is at most a hundredth of a standard deviation, beside the
+            // rounding of weights; twice for a difference.
             let tolerance = features.columns()[place].deviation * (0.005 + 2.0 * rounding("f16") * size);
             assert!((value - expected[place]).abs() < tolerance, "{name}: {value} {}", expected[place]);
             let moved = expected[place] - from[place];

@@ -12,8 +12,8 @@ use unbraid::evaluate::codes_file;
 
 const PICTURES: usize = 600;
 
-/// Pictures of grey noise; a table with three moods, a weight and a name for each, none of which the pictures show; and the
-/// configuration of a model that is trained for one step.
+/// Pictures of grey noise; a table with three moods, a weight and a name for each, none of which the pictures
+/// show; and the configuration of a model that is trained for one step.
 fn unrelated(bench: &Bench, columns: &[&str]) {
     use rand::RngExt;
     let mut random = Stream::new(1, "pictures").at(0).generator();

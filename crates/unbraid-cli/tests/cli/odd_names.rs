@@ -1,5 +1,5 @@
-//! File names that are no Unicode, bytes that old systems wrote, such as Latin-1; names that are commands of a terminal; and
-//! names that are formulas.
+//! File names that are no Unicode, bytes that old systems wrote, such as Latin-1; names that are commands of
+//! a terminal; and names that are formulas.
 
 use crate::support::{Bench, check, train_on_rows};
 use std::ffi::OsStr;
@@ -53,7 +53,8 @@ fn images_may_have_any_name() {
     assert_eq!(names, ["0000.png", "0001\\xFF.png", "\\xE9t\\xE9/2.png"], "{table}");
 }
 
-/// Names of runs, of folders and of columns that would colour or clear the screen: they are written out wherever they are shown.
+/// Names of runs, of folders and of columns that would colour or clear the screen: they are written out
+/// wherever they are shown.
 #[test]
 fn names_are_no_commands_for_a_terminal() {
     let bench = Bench::new();

@@ -191,8 +191,8 @@ fn names_in(directory: &Path) -> Vec<String> {
     names
 }
 
-/// A study that is moved together with its data while runs are pending goes on: those that are done stay done, and the others
-/// keep their names.
+/// A study that is moved together with its data while runs are pending goes on: those that are done stay
+/// done, and the others keep their names.
 #[test]
 fn a_study_goes_on_after_it_was_moved_with_its_data() {
     let bench = Bench::new();
@@ -313,8 +313,8 @@ fn runs_of_a_study_that_start_from_weights_are_done() {
     assert_eq!(summary, "runs            3\ndone            3\nfinished now    1\n");
 }
 
-/// Paths of a study start in the directory of its study.toml, those of the file that `config` names in its own, wherever the
-/// command is run; and the runs of a study that is moved together with its data find it.
+/// Paths of a study start in the directory of its study.toml, those of the file that `config` names in its
+/// own, wherever the command is run; and the runs of a study that is moved together with its data find it.
 #[test]
 fn a_study_finds_its_data_from_anywhere() {
     let bench = Bench::new();

@@ -162,8 +162,8 @@ fn items_are_called_what_the_papers_call_them() {
     }
 }
 
-/// Configurations are resolved, studies are made, presets, objectives and priors are shown. What trains for hours is parsed
-/// only, by a test of the command itself; the commands of a run are below.
+/// Configurations are resolved, studies are made, presets, objectives and priors are shown. What trains for
+/// hours is parsed only, by a test of the command itself; the commands of a run are below.
 #[test]
 fn commands_that_need_nothing_are_run() {
     let bench = Bench::new();
@@ -190,8 +190,8 @@ fn commands_that_need_nothing_are_run() {
 /// A small data set with a test split.
 const FEW: &str = "shapes(scales=2, orientations=2, positions=4)";
 
-/// Every command of the page that looks at a run, on one that has learned nothing in a few steps: a JointVAE, since some ask
-/// for its categorical unit, with two continuous units, and a part of its data held out.
+/// Every command of the page that looks at a run, on one that has learned nothing in a few steps: a JointVAE,
+/// since some ask for its categorical unit, with two continuous units, and a part of its data held out.
 #[test]
 fn commands_of_a_run_are_run() {
     let bench = Bench::new();

@@ -72,7 +72,33 @@ fn every_command_takes_every_posterior() {
     }
 }
 
-/// Runs that differ in their posteriors are one study; its table has each score and what chance gives, as their own files do.
+/// The log-variances of an encoder whose mean is decoded were not trained: nothing is computed from them.
+#[test]
+fn a_deterministic_encoder_has_no_width() {
+    let bench = Bench::new();
+    let objective = "objective={ name = \"wae-mmd\", lambda = 10, encoder = \"deterministic\" }";
+    bench.train("wae", &["--set", objective, "--set", "training.steps=21"]).assert().success();
+    let measure =
+        ["measure", "wae", "--quiet", "--images", "50", "--likelihood-images", "5", "--format", "json"];
+    let json: Value = serde_json::from_str(&bench.expect_output(&measure)).unwrap();
+    assert!(json["mean_squared_error"].is_number(), "{json}");
+    for key in ["rate", "elbo", "log_likelihood", "mutual_information_lower", "total_correlation_upper"] {
+        assert!(json[key].is_null(), "{key}: {json}");
+    }
+    bench.succeed(&["evaluate", "wae", "--quiet", "--metrics", "mig"], &[]);
+    bench.refuse(
+        &["evaluate", "wae", "--quiet", "--metrics", "kl"],
+        "error: wae: metric `kl` needs log-variances of the posteriors, which the codes do not have",
+    );
+    bench.refuse(
+        &["evaluate", "wae", "--quiet", "--representation", "sample", "--metrics", "mig"],
+        "error: representation: found sample, expected mean, since an encoder that is deterministic has no posterior to \
+         draw from",
+    );
+}
+
+/// Runs that differ in their posteriors are one study; its table has each score and what chance gives, as
+/// their own files do.
 #[test]
 fn a_study_may_vary_the_posterior() {
     const SHORT: &str = "training={ batch_size = 8, steps = 5, log_every = 2, checkpoint_every = 3 }";

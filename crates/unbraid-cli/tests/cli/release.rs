@@ -26,8 +26,8 @@ fn binaries_are_made_from_this_workspace() {
     let [file] = words(&bill["artifacts"])[..] else { panic!("{bill}") };
     assert_eq!(words(&bill["build"]), ["cargo", "xtask", "sbom", file]);
     // Nothing else is built: a package with a binary that is not for publishing says so.
-    let chores = read("xtask/Cargo.toml");
-    assert_eq!(chores["package"]["publish"].as_bool(), Some(false));
+    let tasks = read("xtask/Cargo.toml");
+    assert_eq!(tasks["package"]["publish"].as_bool(), Some(false));
     let command = read("crates/unbraid-cli/Cargo.toml");
     assert_eq!(command["package"].get("publish"), None);
     // `cargo xtask sbom` lists what these features bring; a test of xtask has the same list.

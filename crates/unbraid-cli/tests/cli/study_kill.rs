@@ -1,4 +1,5 @@
-//! A study that is killed, interrupted and run twice at the same time ends with the same bytes as one that was left alone.
+//! A study that is killed, interrupted and run twice at the same time ends with the same bytes as one that
+//! was left alone.
 #![cfg(target_os = "linux")]
 
 use crate::support::sameness::assert_same_studies;
@@ -37,8 +38,8 @@ impl Numbers {
     }
 }
 
-/// Ten studies, each killed three times in three ways, at moments that are drawn: after some row of some run, and up to a
-/// fifth of a second later, so that starting up, evaluating and giving back are hit too.
+/// Ten studies, each killed three times in three ways, at moments that are drawn: after some row of some run,
+/// and up to a fifth of a second later, so that starting up, evaluating and giving back are hit too.
 #[test]
 fn killed_at_any_moment_a_study_ends_the_same() {
     let whole = undisturbed();

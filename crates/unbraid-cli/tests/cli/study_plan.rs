@@ -371,6 +371,30 @@ fn a_change_since_the_plan_is_noticed() {
     assert_eq!(check().unwrap(), "DIR/study/study.toml: seeds: found none, expected one or more");
 }
 
+/// Nobody wants to wait for runs of which none is in the study any more.
+#[test]
+fn a_plan_of_other_runs_is_not_trained() {
+    let bench = bench(STUDY);
+    planned(&bench);
+    write(&bench, &STUDY.replace("seeds = [4, 7]", "seeds = [5, 8]"));
+    let submit = ["study", "submit", "study", "--engine", "print"];
+    for arguments in [&["study", "run", "study"][..], &submit] {
+        bench.refuse(
+            arguments,
+            "error: study/study.toml has changed since it was planned: it has 24 runs now, 0 of them among the 24 of the \
+             manifest\nhint: unbraid study plan study updates the manifest",
+        );
+    }
+    assert!(!bench.path("study/runs").exists());
+    let warning = "warning: study/study.toml has changed since it was planned";
+    bench.succeed(&["study", "status", "study"], &[warning]);
+    planned(&bench);
+    assert_eq!(bench.expect_output(&submit).lines().count(), 24);
+    // One seed of two is left, whose runs are wanted.
+    write(&bench, &STUDY.replace("[4, 7]", "[5]"));
+    bench.succeed(&submit, &[warning]);
+}
+
 #[test]
 fn the_cost_is_measured_once_the_plan_is_written() {
     let bench = bench("");
@@ -454,8 +478,8 @@ fn the_studies_of_the_papers_are_there_to_begin_with() {
     assert!(String::from_utf8(shown).unwrap().starts_with("# Kumar et al. 2018"));
 }
 
-/// Kumar et al. 2018, Table 1 and Figure 1: "on the test set of 2D Shapes", SAP with R^2 and balanced thresholds, Z-diff by a
-/// support vector machine, and the reconstruction error of a pixel.
+/// Kumar et al. 2018, Table 1 and Figure 1: "on the test set of 2D Shapes", SAP with R^2 and balanced
+/// thresholds, Z-diff by a support vector machine, and the reconstruction error of a pixel.
 #[test]
 fn runs_of_kumar_are_scored_by_his_measures_on_images_they_have_not_seen() {
     let bench = Bench::new();

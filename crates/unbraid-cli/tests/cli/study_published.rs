@@ -123,7 +123,10 @@ fn a_study_may_consist_of_imported_tables_only() {
     assert_eq!(page, std::fs::read_to_string(study.report()).unwrap());
     // Without tables there is nothing to show, which is wrong input.
     bench.succeed(&["study", "new", "imported", "bare"], &[]);
-    bench.refuse(&["study", "report", "bare"], "error: bare: the study has no manifest.jsonl yet");
+    bench.refuse(
+        &["study", "report", "bare"],
+        "error: bare: the study has no manifest.jsonl yet\nhint: unbraid study plan bare writes it",
+    );
 }
 
 #[test]
@@ -175,7 +178,8 @@ fn our_runs_stand_beside_the_published_ones() {
     table.append(Results::read(&published).unwrap().table);
     let html = unbraid_report::study_page("beside", table, &[]).unwrap();
     assert!(html.contains("The same settings on shapes(positions=16) and published ones on dsprites"));
-    // statistics.fmean and stdev of mig_discrete_mig of the two lines of dip_vae_i with lambda_od = 50 on dsprites_full.
+    // statistics.fmean and stdev of mig_discrete_mig of the two lines of dip_vae_i with lambda_od = 50 on
+    // dsprites_full.
     assert!(html.contains("0.250 <span class=\"faint\">0.031 ± 0.011</span>"));
 }
 
@@ -213,8 +217,9 @@ fn ours(bench: &Bench) -> Table {
     Table { setting_keys, number_keys: vec!["mig".to_owned()], rows }
 }
 
-/// Every published setting is one of `unbraid study new dlib`, by the names of data sets, methods and hyper-parameters: 6 x 6
-/// x 2 in the part of the tables that lies in the repository, 6 x 6 x 6 in all of them.
+/// Every published setting is one of `unbraid study new dlib`, by the names of data sets, methods and
+/// hyper-parameters: 6 x 6 x 2 in the part of the tables that lies in the repository, 6 x 6 x 6 in all of
+/// them.
 #[test]
 fn every_published_setting_meets_one_of_ours() {
     for (directory, expected) in [(Some(fixture()), 72), (shared("data/published_runs"), 216)] {

@@ -81,6 +81,11 @@ fn a_page_is_not_written_over_another_file() {
     assert_eq!(fs::read_to_string(bench.path("mine.html")).unwrap(), "my notes");
     refused(&["mine.html"], "error: mine.html: the file exists\nhint: --overwrite replaces it");
     refused(&["missing/page.html"], "error: missing/page.html: its directory does not exist");
+    refused(&["page.txt"], "error: page.txt: expected a name that ends in .html");
+    // The study's own page is there to be replaced, whether one says so or not.
+    for more in [&["--overwrite"][..], &[], &["--overwrite"]] {
+        bench.succeed(&[&["study", "report", "small", "--quiet"], more].concat(), &[]);
+    }
     bench.refuse(
         &["study", "report", "nothing"],
         "error: nothing: found nothing, expected the directory of a study\nhint: `unbraid study new` creates one",

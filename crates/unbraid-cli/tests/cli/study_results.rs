@@ -290,8 +290,9 @@ fn the_published_table_of_the_large_study_is_understood() {
     assert_eq!(table.number(row, "dci_informativeness_test"), 0.45325);
 }
 
-/// Four points on which two units are orthogonal and have the deviation one: a lasso of each on both gives 1 - alpha and 0,
-/// so that models with the same units in another order or with another sign have a UDR of 1 - 0.1.
+/// Four points on which two units are orthogonal and have the deviation one: a lasso of each on both gives
+/// 1 - alpha and 0, so that models with the same units in another order or with another sign have a UDR of
+/// 0.9, for alpha = 0.1.
 #[test]
 fn models_that_agree_are_found_from_their_codes() {
     let bench = Bench::new();

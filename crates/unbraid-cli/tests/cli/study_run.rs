@@ -152,7 +152,7 @@ fn runs_of_other_machines_are_respected_while_their_heartbeats_are_recent() {
 }
 
 #[test]
-fn a_heart_that_stops_while_others_wait_gives_its_run_away() {
+fn a_lease_without_heartbeat_is_taken_over_while_others_wait() {
     let mut bench = Bench::new(1, &[SHORT]);
     bench.stale = Some("2");
     foreign_lease(&bench, 0, 0);

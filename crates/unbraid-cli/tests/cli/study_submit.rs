@@ -1,4 +1,5 @@
-//! `unbraid study submit` with programs of our own in place of Slurm's: what they are asked, and what they can do wrong.
+//! `unbraid study submit` with programs of our own in place of Slurm's: what they are asked, and what they
+//! can do wrong.
 #![cfg(unix)]
 
 #[cfg(target_os = "linux")]
@@ -144,8 +145,8 @@ fn six_runs_are_two_arrays_of_three() {
     assert_eq!(jobs.lines().count(), 2);
 }
 
-/// Without room for the tasks, for the script, and for the number of a job: nothing is submitted that has no files, no file is
-/// left that nothing needs, and a job that was accepted is named.
+/// Without room for the tasks, for the script, and for the number of a job: nothing is submitted that has no
+/// files, no file is left that nothing needs, and a job that was accepted is named.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_reported_and_leaves_nothing() {
@@ -191,7 +192,7 @@ fn what_is_done_failed_or_queued_is_left_out() {
     let name = bench.files()[0].strip_suffix(".jobs").unwrap().to_owned();
     bench.program("squeue", &format!("echo 'PENDING 1_1 {name}.0'"));
     let output = bench.submit(&["--retry-failed", "--runs-per-task", "3"]);
-    check(&output, &["4 runs in 2 tasks; left out: 1 done, 1 in the queue"]);
+    check(&output, &["4 runs in 2 tasks; left out: 1 done, 1 queued"]);
     let is_new = |file: &String| file.ends_with(".tasks") && !file.starts_with(&name);
     let tasks = bench.files().into_iter().find(is_new).unwrap();
     let tasks = fs::read_to_string(bench.path("study/slurm").join(tasks)).unwrap();
@@ -236,7 +237,7 @@ fn what_was_submitted_before_a_refusal_is_not_submitted_again() {
     let lines: String = (0..3).map(|task| format!("echo 'PENDING 1_{task} {name}.0'\n")).collect();
     bench.program("squeue", &lines);
     bench.sbatch(9);
-    check(&bench.submit(&[]), &["3 runs in 3 tasks; left out: 3 in the queue", "job 2: tasks 0 to 2"]);
+    check(&bench.submit(&[]), &["3 runs in 3 tasks; left out: 3 queued", "job 2: tasks 0 to 2"]);
 }
 
 #[test]

@@ -52,8 +52,9 @@ fn digits_are_trained_scored_and_edited() {
     let noise = unbraid::inference::input::noise();
     let posteriors = run.encode_data(data.as_ref(), &indices, noise, &Silent).unwrap();
     let decoded = run.decode_rows(&run.latents_of(&posteriors)).unwrap();
-    // Ten principal components keep 0.589 of the variance of the standardised columns (scikit-learn's PCA, make_tables.py),
-    // of which three of 64 are constant; a network with as many units that has learned anything keeps as much.
+    // Ten principal components keep 0.589 of the variance of the standardised columns (scikit-learn's PCA,
+    // make_tables.py), of which three of 64 are constant; a network with as many units that has learned
+    // anything keeps as much.
     let (mut error, mut row) = (0.0, vec![0.0; 64]);
     for (index, decoded) in decoded.rows().into_iter().enumerate() {
         data.write_row(index, noise.at(0).lane(0), &mut row).unwrap();
@@ -63,8 +64,9 @@ fn digits_are_trained_scored_and_edited() {
     }
     let kept = 1.0 - error / (61.0 * data.len() as f64);
     assert!(kept > 0.589, "{kept}");
-    // The area under the curve of a linear classifier: 0.5 for codes that know nothing of the digit, 1 for those that tell it.
-    // Nobody told the network that there are digits, but they are what is different between the rows.
+    // The area under the curve of a linear classifier: 0.5 for codes that know nothing of the digit, 1 for
+    // those that tell it. Nobody told the network that there are digits, but they are what is different
+    // between the rows.
     let scores = run.scores().unwrap().unwrap();
     let explicitness = scores.get("explicitness").unwrap();
     assert!(explicitness > 0.75 && explicitness <= 1.0, "{explicitness}");
@@ -153,7 +155,8 @@ fn digits_are_trained_scored_and_edited() {
     );
 }
 
-/// A CSV whose columns are chosen by pattern, with a factor; another table with the columns in another order is encoded alike.
+/// A CSV whose columns are chosen by pattern, with a factor; another table with the columns in another order
+/// is encoded alike.
 #[test]
 fn columns_are_chosen_standardised_and_found_again() {
     let bench = Bench::new();
@@ -252,12 +255,18 @@ fn codes_are_scored_by_other_columns() {
     check(&output, &["400 rows encoded in "]);
     let scores = fs::read_to_string(bench.path("run/scores.json")).unwrap();
     let scores: serde_json::Value = serde_json::from_str(&scores).unwrap();
-    // 1, but for the information that a few hundred points have by chance: 3 / 2n nats of those of two and four values, in
-    // which the entropy of two is ln 2.
+    // 1, but for the information that a few hundred points have by chance: 3 / 2n nats of those of two and
+    // four values, in which the entropy of two is ln 2.
     let mig = scores["scores"]["mig"]["value"].as_f64().unwrap();
     assert!(mig > 0.95 && mig <= 1.0, "{mig}");
     let codes = codes_file::read(&bench.path("run/codes.npz")).unwrap();
     assert_eq!(codes.factor_names(), ["kind", "level"]);
+    // What is scored is not trained on.
+    bench.refuse(
+        &["train", "table.csv", "--quiet", "--columns", "x1,level", "--factors", "level"],
+        "error: option `columns` of data set `table`: found \"level\", which is a factor, expected columns that `factors` does \
+         not name",
+    );
     // Lists, as a file may have them, name the same columns.
     let config =
         "[data]\npath = \"table.csv\"\ncolumns = [\"x1\", \"x2\", \"x3\"]\nfactors = [\"kind\", \"level\"]\n";

@@ -68,6 +68,13 @@ fn impossible_values_are_refused_before_anything_is_written() {
         "error: --device: found `cuda`, expected `cpu`, since this build lacks `--features cuda`",
     );
     refused(&["--threads", "0"], "error: --threads: found 0, expected 1 to 1024");
+    // A number below 0 is a value, not an option of that name.
+    for (option, value) in
+        [("--steps", "-5"), ("--seed", "-1"), ("--batch-size", "many"), ("--threads", "-1")]
+    {
+        let message = format!("error: {option}: found {value}, expected a whole number, 0 or more");
+        refused(&[option, value], &message);
+    }
     refused(
         &["--set", "objective.beta"],
         "error: assignment `objective.beta`: expected key=value, such as objective.beta=6",
@@ -125,6 +132,16 @@ fn runs_are_not_overwritten_or_mixed_up() {
         &["--resume", "--set", "objective.beta=3"],
         "error: run: the configuration of the run differs from the given one: objective.beta: 2.0 and 3.0\n\
          hint: without --preset, --config and --set, --resume takes the run's own",
+    );
+    let length =
+        "error: run: the configuration of the run differs from the given one: training.steps: 60 and";
+    refused(
+        &["--resume", "--steps", "90"],
+        &format!("{length} 90\nhint: unbraid train --out run --extend 90 trains it longer"),
+    );
+    refused(
+        &["--resume", "--steps", "30"],
+        &format!("{length} 30\nhint: without --preset, --config and --set, --resume takes the run's own"),
     );
     bench.train("run", &["--resume"]).assert().success();
     assert!(checkpoints(&bench.path("run")) == before);

@@ -72,7 +72,8 @@ fn a_row_for_each_class() {
     assert_eq!(height(&bench, "three.png"), height(&bench, "one.png") + 2 * ROW);
 }
 
-/// KL(N(mu, s^2) || N(0, 1)) = (mu^2 + s^2 - ln s^2 - 1) / 2, mean over all 192 images; 20,000 draws of these come within 3 %.
+/// KL(N(mu, s^2) || N(0, 1)) = (mu^2 + s^2 - ln s^2 - 1) / 2, mean over all 192 images; 20,000 draws of these
+/// come within 3 %.
 #[test]
 fn units_are_ordered_by_their_divergence() {
     let bench = Bench::new();

@@ -16,6 +16,7 @@ use unbraid::data::formats::npz::Npz;
 use unbraid::data::progress::Silent;
 use unbraid::inference::Assignment;
 use unbraid::inference::input;
+use unbraid::model::Unit;
 
 /// Two continuous units, and categorical ones with four classes and with two.
 const JOINT: [&str; 4] =
@@ -165,10 +166,15 @@ fn edits_traversals_and_ways_are_those_of_the_codes() {
     let compare = ["edit", "run", "--image", "a.png", "-o", "compare.png", "--compare"];
     bench.unbraid(&compare).args(set).assert().success();
 
-    let values = [-2.0, f64::from(code[[0, 0]]), 2.0];
-    let strip = run.traverse(&code.row(0), 0, &values).unwrap();
-    assert_eq!(strip.index_axis(Axis(0), 1), run.decode(&code).unwrap().index_axis(Axis(0), 0));
-    assert_eq!(run.traverse_classes(&code.row(0), 0).unwrap().dim().0, 4);
+    let found = f64::from(code[[0, 0]]);
+    let strip =
+        run.traversal(&code.row(0), Unit::Continuous(0), Some((found - 2.0, found + 2.0)), 3).unwrap();
+    assert_eq!(strip.latents.row(1), code.row(0));
+    assert_eq!(strip.latents[[2, 0]], strip.values[2] as f32);
+    assert_eq!(strip.values[2], found + 2.0);
+    let classes = run.traversal(&code.row(0), Unit::Categorical(0), None, 3).unwrap();
+    assert_eq!((classes.values, classes.latents.nrows()), (vec![0.0, 1.0, 2.0, 3.0], 4));
+    assert!(run.traversal(&code.row(0), Unit::Categorical(9), None, 3).is_err());
 
     let way = run.interpolate(&code.row(0), &other.row(0), 5).unwrap();
     let ends = [run.reconstruct(&first).unwrap(), run.reconstruct(&last).unwrap()];

@@ -69,6 +69,10 @@ fn wrong_images_units_and_outputs_are_refused() {
             ),
         ),
         (
+            traverse(&["--index", "-1", "-o", "o.png"]),
+            "--index: found -1, expected a whole number, 0 or more",
+        ),
+        (
             traverse(&["--corrupt", "invert", "-o", "o.png"]),
             "--corrupt: found no image to corrupt, expected --image, --index or --factors",
         ),

@@ -86,7 +86,8 @@ fn a_run_that_overfits_stops_and_keeps_its_best_weights() {
     let bench = Bench::new();
     let output =
         bench.unbraid(&[&["train", "--config", "tiny.toml", "--out", "run"], &OVERFITTING[..]].concat());
-    let notes = check(&{ output }.output().unwrap(), &["stopped early at step "]);
+    let output = { output }.output().unwrap();
+    let notes = check(&output, &["stopped early at step "]);
     let rows = held_out(&bench.path("run"));
     let loss = |row: &Value, key: &str| row[key].as_f64().unwrap();
     let best = rows
@@ -109,6 +110,20 @@ fn a_run_that_overfits_stops_and_keeps_its_best_weights() {
     // The run is used with its best weights.
     assert_eq!(Run::open(bench.path("run")).unwrap().step(), best.0);
     assert!(bench.path("run/checkpoints/best.safetensors").exists());
+    let summary = String::from_utf8(output.stdout).unwrap();
+    let weights = summary.lines().find(|line| line.starts_with("weights ")).unwrap();
+    assert!(weights.ends_with(&format!(" step {} (best)", best.0)), "{summary}");
+    // The best and the last step can be named, whatever else was kept.
+    for step in [best.0, *last_step].map(|step| step.to_string()) {
+        let sample = ["sample", "run", "--quiet", "-n", "1", "-o", "a.png", "--overwrite", "--step", &step];
+        bench.succeed(&sample, &[]);
+    }
+    let refused = bench.unbraid(&["report", "run", "--step", "1"]).output().unwrap();
+    let message = String::from_utf8(refused.stderr).unwrap();
+    let kept =
+        "error: run/checkpoints/step-0000001.safetensors: no such checkpoint; the run kept those of steps ";
+    let kept: Vec<&str> = message.trim_end().strip_prefix(kept).unwrap().split(", ").collect();
+    assert!(kept.contains(&best.0.to_string().as_str()), "{message}");
     let status: Value =
         serde_json::from_str(&fs::read_to_string(bench.path("run/status.json")).unwrap()).unwrap();
     assert_eq!((status["state"].as_str(), status["step"].as_u64()), (Some("done"), Some(*last_step)));
@@ -121,7 +136,7 @@ fn a_run_that_overfits_stops_and_keeps_its_best_weights() {
         "run: already finished after {last_step} steps: it stopped early, since the held-out loss has not improved since step {}",
         best.0
     );
-    check(&extended, &[&why, "hint: a new run can go on from its weights with more patience: "]);
+    check(&extended, &[&why, "hint: to train on with more patience, start a new run from its weights: "]);
     let more = ["--config", "run/config.toml", "--init", "run", "--set", "training.early_stop.patience=9"];
     bench.succeed(&[&["train", "--quiet", "--steps", "5", "--out", "more"], &more[..]].concat(), &[]);
     assert_eq!(metrics(&bench.path("run")), before);

@@ -18,9 +18,10 @@ pub(crate) fn device() -> Device {
     name().parse().unwrap_or_else(|error| panic!("{error}; Debian has llvmpipe in mesa-vulkan-drivers"))
 }
 
-/// The largest distance of the gradients of a network, as a share of their norm. Both devices round each product and sum to 2^-24 of
-/// its size, 6e-8. A gradient is a sum of up to 10^5 of them, in different orders, and parts of it cancel, in each of some ten
-/// layers, one after the other; Vulkan moreover grants exponentials and logarithms several units of the last place.
+/// The largest distance of the gradients of a network, as a share of their norm. Both devices round each
+/// product and sum to 2^-24 of its size, 6e-8. A gradient is a sum of up to 10^5 of them, in different
+/// orders, and parts of it cancel, in each of some ten layers, one after the other; Vulkan moreover grants
+/// exponentials and logarithms several units of the last place.
 pub(crate) const GRADIENT: f64 = 1e-4;
 
 /// The same for a loss, which is one sum after a single pass through the network.
@@ -127,8 +128,8 @@ pub(crate) fn first_steps_agree(what: &str, config: &Config) {
     for (found, expected) in found.gradients.iter().zip(&expected.gradients) {
         assert_eq!(found.name, expected.name);
         let apart = difference(found.values.as_floats(), expected.values.as_floats());
-        // Of a gradient that is zero, such as that of a bias before batch normalisation, there is only rounding. Where nothing is
-        // trained by gradients, all are zero.
+        // Of a gradient that is zero, such as that of a bias before batch normalisation, there is only
+        // rounding. Where nothing is trained by gradients, all are zero.
         let share = apart / size(expected).max(1e-3 * longest).max(f64::MIN_POSITIVE);
         assert!(share < GRADIENT, "{what}: {}: {share:e}", found.name);
         gradient = gradient.max(share);

@@ -42,8 +42,8 @@ fn devices_are_listed_by_name_and_wrong_numbers_refused() {
     assert!(!bench.path("none").exists());
 }
 
-/// Runs of two parts, begun and ended on each device. All agree with the run on the CPU alone as far as two devices can, and every
-/// command works on what another device has written.
+/// Runs of two parts, begun and ended on each device. All agree with the run on the CPU alone as far as two
+/// devices can, and every command works on what another device has written.
 #[test]
 fn runs_move_between_devices() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Every method and every term once, as the catalogue of `unbraid objectives` has them: losses and gradients of the first step,
-//! those of discriminators included.
+//! Every method and every term once, as the catalogue of `unbraid objectives` has them: losses and gradients
+//! of the first step, those of discriminators included.
 
 use crate::agreement::{config, first_steps_agree};
 use unbraid::config::{METHODS, TERMS};

@@ -6,8 +6,8 @@ use unbraid::data::DataSet;
 use unbraid::train::{Ending, Journal, Row, Trainer, train};
 use unbraid::{Device, Error};
 
-/// Differences of the first gradients, 1e-5 of their size, are carried on: after each step the weights differ by that share of the
-/// learning rate, more where a gradient is small, since Adam divides by its size.
+/// Differences of the first gradients, 1e-5 of their size, are carried on: after each step the weights differ
+/// by that share of the learning rate, more where a gradient is small, since Adam divides by its size.
 const AFTER_FIFTY_STEPS: f64 = 1e-3;
 
 #[derive(Default)]

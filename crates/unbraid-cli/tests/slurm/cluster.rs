@@ -1,4 +1,5 @@
-//! A Slurm cluster of this host alone, with its own configuration, key, ports and directories, so that it meets no other.
+//! A Slurm cluster of this host alone, with its own configuration, key, ports and directories, so that it
+//! meets no other.
 //!
 //! Everything that belongs to it carries the path of its configuration in the environment. A keeper, which outlives the
 //! test, ends all of that when the test drops the cluster, panics or is killed.

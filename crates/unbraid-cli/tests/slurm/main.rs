@@ -1,6 +1,6 @@
-//! A study on a real Slurm cluster, started on this host for the test: submitted in two arrays, disturbed in every way a
-//! cluster has, submitted again, and in the end equal to the study that was run here. Without Slurm, the test says that it
-//! skips; `cargo xtask test` installs it where it may.
+//! A study on a real Slurm cluster, started on this host for the test: submitted in two arrays, disturbed in
+//! every way a cluster has, submitted again, and in the end equal to the study that was run here. Without
+//! Slurm, the test says that it skips; `cargo xtask test` installs it where it may.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -134,7 +134,7 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     let jobs = study.submit(&["--sbatch-option=--hold"], &["6 runs in 6 tasks"]);
     let [first, second] = jobs.as_slice() else { panic!("{jobs:?}") };
     let task = |number: usize| format!("{}_{}", if number < 3 { first } else { second }, number % 3);
-    assert!(study.submit(&[], &["nothing to submit", "in the queue"]).is_empty());
+    assert!(study.submit(&[], &["nothing to submit", "queued"]).is_empty());
     assert_eq!(study.count("queued"), 6);
     let release = |number: usize| study.slurm("scontrol", &["release", &task(number)]);
 
@@ -143,8 +143,8 @@ fn a_disturbed_study_on_a_cluster_equals_an_undisturbed_one_here() {
     signal("KILL", &study.wait_for_work(0).to_string());
     study.wait("run 0 to have failed", || (study.status(0)?.state == State::Failed).then_some(()));
 
-    // Slurm finds that the time of a task will soon be over, and warns it: it saves the run and asks for another turn. The
-    // run is held still until the warning has come.
+    // Slurm finds that the time of a task will soon be over, and warns it: it saves the run and asks for
+    // another turn. The run is held still until the warning has come.
     release(1);
     let process = study.wait_for_work(1);
     signal("STOP", &process.to_string());

@@ -1,5 +1,5 @@
-//! Debian's chromium without a window, driven over a pipe by the DevTools protocol: with keys, a pointer and files as a person
-//! has them, in windows of any width, light and dark.
+//! Debian's chromium without a window, driven over a pipe by the DevTools protocol: with keys, a pointer and
+//! files as a person has them, in windows of any width, light and dark.
 
 use super::skip;
 use serde_json::{Value, json};

@@ -74,8 +74,8 @@ fn remove(value: &mut Value, keys: &[&str]) {
     keys.iter().for_each(|key| drop(object.remove(*key).unwrap_or_else(|| panic!("there is no `{key}`"))));
 }
 
-/// A record is its length in eight bytes, a checksum of four, the event, a checksum of four; an event begins with the tag
-/// of its time, 0x09, and the time in eight bytes.
+/// A record is its length in eight bytes, a checksum of four, the event, a checksum of four; an event begins
+/// with the tag of its time, 0x09, and the time in eight bytes.
 fn events_without_times(mut bytes: &[u8]) -> Vec<u8> {
     let mut events = Vec::new();
     while !bytes.is_empty() {

@@ -106,8 +106,8 @@ fn uniform(seed: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Writes the rows of a table as a study with run directories: a manifest, and for each run its state, its scores and its
-/// last losses.
+/// Writes the rows of a table as a study with run directories: a manifest, and for each run its state, its
+/// scores and its last losses.
 pub(crate) fn write_directory(path: &Path, table: &Table) {
     fs::create_dir_all(path.join("runs")).unwrap();
     fs::write(path.join("study.toml"), "").unwrap();

@@ -1,5 +1,5 @@
-//! The parsers on bytes, for the targets in `fuzz/`; compiled for them only. What they return is of no interest: they must
-//! not panic, hang, or take more memory than [`crate::memory::limit`].
+//! The parsers on bytes, for the targets in `fuzz/`; compiled for them only. What they return is of no
+//! interest: they must not panic, hang, or take more memory than [`crate::memory::limit`].
 
 use super::npz::{ArrayReader, Npz};
 use super::{hdf5, idx, mat5, norb};

@@ -9,8 +9,8 @@ use std::path::Path;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Opens a file, and decompresses it while reading if it is compressed. Data that becomes very much more than it was ends
-/// with an error.
+/// Opens a file, and decompresses it while reading if it is compressed. Data that becomes very much more than
+/// it was ends with an error.
 ///
 /// # Errors
 /// If the file is missing, empty, a directory, or cannot be read.
@@ -18,7 +18,8 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     Ok(open_limited(path)?.0)
 }
 
-/// As [`open`]; the second result is what the data may become, with which a header can be compared before the data is read.
+/// As [`open`]; the second result is what the data may become, with which a header can be compared before the
+/// data is read.
 ///
 /// # Errors
 /// As [`open`].

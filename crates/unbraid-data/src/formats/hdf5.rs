@@ -1,9 +1,9 @@
 //! HDF5: arrays by name, in slices of whole rows.
 //!
 //! The format is read by `hdf5-reader`, which limits how much a damaged file can make it allocate: 64 MiB per chunk and
-//! 256 MiB per slice, as configured here. This module adds two safeguards. A panic in the parser becomes an error. And an
-//! array that could not fit the file, however well compressed, is refused before it is read, as HDF5 fills the missing
-//! parts of an array with zeros.
+//! 256 MiB per slice, as configured here. This module adds two safeguards. A panic in the parser becomes an
+//! error. And an array that could not fit the file, however well compressed, is refused before it is read, as
+//! HDF5 fills the missing parts of an array with zeros.
 
 use super::npz::open_file;
 use crate::error::{DataError, Result};
@@ -198,9 +198,9 @@ impl Array {
     /// Streams the rows of an array that is stored in a complete grid of chunks, and returns how many; the caller reads
     /// the rest in slices.
     ///
-    /// The chunks of Shapes3D hold thousands of images but few pixels of each, so that slices would write every pixel to a
-    /// distant place of a large buffer. Decoding all chunks of the same images first, and then assembling each image from
-    /// them, takes a tenth of the time.
+    /// The chunks of Shapes3D hold thousands of images but few pixels of each, so that slices would write
+    /// every pixel to a distant place of a large buffer. Decoding all chunks of the same images first, and
+    /// then assembling each image from them, takes a tenth of the time.
     fn stream_chunks(&self, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<usize> {
         let rows = self.shape[0];
         let Some(grid) = self.dataset.chunks().and_then(|chunk| Grid::new(&self.shape, &chunk)) else {
@@ -336,7 +336,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
-        /// Most bytes of a small file are metadata; half of the changes go to its first 2 KB, where the arrays are described.
+        /// Most bytes of a small file are metadata; half of the changes go to its first 2 KB, where the
+        /// arrays are described.
         #[test]
         fn mutated_files_never_panic(
             version in prop::sample::select(vec!["earliest", "latest"]),

@@ -1,8 +1,9 @@
 //! NumPy's `.npz`: a zip archive of `.npy` arrays.
 //!
 //! Arrays are read as streams, so that 3 GB of pixels can be packed while they are decompressed. Beyond a buffer of
-//! 1 MiB, memory grows with the bytes that arrive, not with the size that a header claims. What is wanted as a whole must
-//! fit into memory ([`memory::limit`](crate::memory::limit)), and compressed data may not pretend to be very much more than it is.
+//! 1 MiB, memory grows with the bytes that arrive, not with the size that a header claims. What is wanted as
+//! a whole must fit into memory ([`memory::limit`](crate::memory::limit)), and compressed data may not
+//! pretend to be very much more than it is.
 
 mod array;
 mod elements;
@@ -61,10 +62,13 @@ impl Npz {
                 ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
                     DataError::io(path, "read the list of arrays")(source)
                 }
-                error => {
-                    DataError::content(path, "file", "damaged or unknown data", "a whole .npz (zip) archive")
-                        .caused_by(error)
-                }
+                error => match other_kind(path) {
+                    Some(kind) => DataError::content(path, "file", kind, "an .npz archive"),
+                    None => {
+                        let expected = "a whole .npz (zip) archive";
+                        DataError::content(path, "file", "damaged or unknown data", expected).caused_by(error)
+                    }
+                },
             })?;
         Ok(Self { path: path.to_owned(), archive, length, taken: Cell::new(0) })
     }
@@ -80,8 +84,8 @@ impl Npz {
         names
     }
 
-    /// The names of the arrays for a message, in which they must not fill pages or break lines: the first twenty, with what
-    /// is not printable written out.
+    /// The names of the arrays for a message, in which they must not fill pages or break lines: the first
+    /// twenty, with what is not printable written out.
     pub fn listed_names(&self) -> String {
         listed(&self.names())
     }
@@ -119,6 +123,16 @@ impl Npz {
         let compressed = (!is_stored).then(|| entry.compressed_size().min(self.length));
         let place = Place { stored_at, compressed, taken: Some(&self.taken) };
         ArrayReader::new(&self.path, name, Box::new(entry), place)
+    }
+}
+
+/// What a file that is no archive calls itself, if that is something that programs save arrays as.
+fn other_kind(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match ending.as_str() {
+        "npy" => Some("a single array (.npy)"),
+        "csv" => Some("a table (.csv)"),
+        _ => None,
     }
 }
 

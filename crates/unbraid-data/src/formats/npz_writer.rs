@@ -89,11 +89,13 @@ impl<W: Write + Seek> NpzWriter<W> {
     }
 }
 
-/// Passes on what is written until that fails once, which is reported; from then on it pretends to write. An archive that is
-/// dropped without its end tries to write that, and would complain on standard error beside our own message.
+/// Passes on what is written until that fails once, which is reported; from then on it pretends to write. An
+/// archive that is dropped without its end tries to write that, and would complain on standard error beside
+/// our own message.
 struct UntilFailure<W> {
     out: W,
-    /// Where the next byte goes, and where the last one ended: an archive asks for both, and panics if it is told nonsense.
+    /// Where the next byte goes, and where the last one ended: an archive asks for both, and panics if it is
+    /// told nonsense.
     place: u64,
     end: u64,
     failed: bool,

@@ -1,9 +1,9 @@
 //! A generic `.npz`: `images`, and optionally `factors`, `factor_names` and `factor_kinds`.
 //!
-//! `images` are bytes or floats in the order NHWC, NCHW or NHW. Bytes are divided by 255; if none is larger than 1, they
-//! are black and white and used as they are. Floats must be in \[0, 1\]. `factors` (n, K) are class numbers, starting
-//! at 0; `factor_kinds` are `categorical`, `ordered` or `angle`. Without them, a factor of more than two values is ordered;
-//! options can say otherwise.
+//! `images` are bytes or floats in the order NHWC, NCHW or NHW. Bytes are divided by 255; if none is larger
+//! than 1, they are black and white and used as they are. Floats must be in \[0, 1\]. `factors` (n, K) are
+//! class numbers, starting at 0; `factor_kinds` are `categorical`, `ordered` or `angle`. Without them, a
+//! factor of more than two values is ordered; options can say otherwise.
 
 use crate::cache::{self, Keep};
 use crate::data_option::DataOption;

@@ -139,8 +139,8 @@ impl Cars {
         self.names.iter().map(|name| self.file(name)).collect()
     }
 
-    /// Calls `take` for every car with its index, its path for messages, and the bytes of its file, in the order in which
-    /// they are stored.
+    /// Calls `take` for every car with its index, its path for messages, and the bytes of its file, in the
+    /// order in which they are stored.
     fn each(&self, mut take: impl FnMut(usize, &Path, &mut dyn Read) -> Result<()>) -> Result<()> {
         if !self.archived {
             for (object, name) in self.names.iter().enumerate() {

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 /// The name of a factor, and its label for each image.
 pub(crate) type Column = (String, Vec<String>);
 
-/// What programs write in place of a label that is not there. `none` and `-` are not among them: of glasses or a sign, they are
-/// labels like any other.
+/// What programs write in place of a label that is not there. `none` and `-` are not among them: of glasses
+/// or a sign, they are labels like any other.
 const NO_LABEL: [&str; 6] = ["", "na", "n/a", "nan", "null", "?"];
 
 /// Whether the cell of a table has no label.

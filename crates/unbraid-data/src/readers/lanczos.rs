@@ -1,8 +1,8 @@
 //! Shrinks 8-bit images with a Lanczos filter, with the same result as Pillow, bit for bit.
 //!
 //! Published results on smallNORB and Cars3D use images of 64 x 64 that were shrunk with Pillow; with another filter,
-//! our numbers would not be comparable. Like Pillow, this filter uses fixed-point arithmetic and rounds to 8 bits between
-//! its two passes (first along rows, then along columns).
+//! our numbers would not be comparable. Like Pillow, this filter uses fixed-point arithmetic and rounds to 8
+//! bits between its two passes (first along rows, then along columns).
 
 use std::f64::consts::PI;
 

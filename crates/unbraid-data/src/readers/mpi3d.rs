@@ -1,8 +1,8 @@
 //! MPI3D: a robot arm that holds an object, simulated or photographed (Gondal et al., 2019).
 //!
 //! The `.npz` has one array, `images`: the full grid in order, 64 x 64 x 3. Toy, realistic and real have 1,036,800
-//! images (12.7 GB); complex, with real-world objects, has 460,800. If the archive is uncompressed, pixels are read from
-//! it on demand; otherwise they are decompressed once into the cache.
+//! images (12.7 GB); complex, with real-world objects, has 460,800. If the archive is uncompressed, pixels
+//! are read from it on demand; otherwise they are decompressed once into the cache.
 
 use crate::cache::{self, Keep};
 use crate::data_option::DataOption;

@@ -1,8 +1,8 @@
 //! Pinwheel: points in the plane on curved arms, one cluster per arm (Johnson et al., 2016; Mathieu et al., 2019).
 //!
 //! A point is drawn from a Gaussian with mean (1, 0) and a larger variance along the first axis, then rotated by the
-//! angle of its arm plus rate e^x, so that arms bend with the distance. The "images" are 1 x 2 x 1, and their values are
-//! coordinates, which are not limited to \[0, 1\].
+//! angle of its arm plus rate e^x, so that arms bend with the distance. The "images" are 1 x 2 x 1, and their
+//! values are coordinates, which are not limited to \[0, 1\].
 
 use crate::data_option::DataOption;
 use crate::dataset::{DataSet, ImageShape};
@@ -28,8 +28,8 @@ struct Arm {
     rate: f64,
 }
 
-/// That of the authors' code. Mathieu et al. 2019, appendix B, print the two deviations the other way round, which gives four
-/// heaps in place of the spirals that they draw and name.
+/// That of the authors' code. Mathieu et al. 2019, appendix B, print the two deviations the other way round,
+/// which gives four heaps in place of the spirals that they draw and name.
 const ARM: Arm = Arm { radial: 0.3, tangential: 0.1, rate: 0.25 };
 
 pub(crate) const OPTIONS: &[DataOption] = &[
@@ -86,9 +86,9 @@ fn generate(arm: Arm, clusters: usize, points: usize, seed: u64, test: bool) -> 
 mod tests {
     use super::*;
 
-    /// Rotation preserves distances, so they must have the moments of hypot(1 + r a, t b): its square has mean 1 + r^2 + t^2
-    /// and variance 4 r^2 + 2 (r^4 + t^4), which tells the two deviations apart: 0.3764 with 0.3 along the arm, and 0.0564
-    /// with 0.3 across it.
+    /// Rotation preserves distances, so they must have the moments of hypot(1 + r a, t b): its square has
+    /// mean 1 + r^2 + t^2 and variance 4 r^2 + 2 (r^4 + t^4), which tells the two deviations apart: 0.3764
+    /// with 0.3 along the arm, and 0.0564 with 0.3 across it.
     #[test]
     fn distances_have_the_moments_of_the_gaussian() {
         let printed = Arm { radial: 0.1, tangential: 0.3, ..ARM };

@@ -1,7 +1,7 @@
 //! Seeded sampling of batches; the result does not depend on the number of threads.
 //!
 //! * [`uniform`]: indices drawn with replacement.
-//! * [`at_most`]: the same, but every image once if there are no more.
+//! * [`distinct`]: indices drawn without replacement.
 //! * [`Epochs`]: every image once per epoch, in a new order each time.
 //! * [`Interventions`]: batches in which one factor is fixed, for the BetaVAE and FactorVAE scores.
 
@@ -11,7 +11,7 @@ mod interventions;
 pub use epochs::Epochs;
 pub use interventions::Interventions;
 
-use rand::seq::SliceRandom;
+use rand::seq::index;
 use rand::{Rng, RngExt};
 
 /// Fills `indices` with numbers below `dataset_len`, drawn uniformly and with replacement.
@@ -33,18 +33,9 @@ pub fn uniform(dataset_len: usize, generator: &mut impl Rng, indices: &mut [usiz
     }
 }
 
-/// `count` numbers below `dataset_len`, drawn as by [`uniform`]; if there are no more than `count`, each once, in random order.
-///
-/// Statistics of a small data set are then those of all its images, and none is encoded twice.
-pub fn at_most(count: usize, dataset_len: usize, generator: &mut impl Rng) -> Vec<usize> {
-    if dataset_len <= count {
-        let mut indices: Vec<usize> = (0..dataset_len).collect();
-        indices.shuffle(generator);
-        return indices;
-    }
-    let mut indices = vec![0; count];
-    uniform(dataset_len, generator, &mut indices);
-    indices
+/// `count` different numbers below `dataset_len`, drawn uniformly, in random order; all of them if there are no more.
+pub fn distinct(dataset_len: usize, generator: &mut impl Rng, count: usize) -> Vec<usize> {
+    index::sample(generator, dataset_len, count.min(dataset_len)).into_vec()
 }
 
 #[cfg(test)]
@@ -55,13 +46,23 @@ mod tests {
     #[test]
     fn every_image_of_a_small_set_is_drawn_once() {
         let mut generator = Stream::new(0, "test").at(0).generator();
-        for dataset_len in [0, 1, 7, 100] {
-            let mut drawn = at_most(100, dataset_len, &mut generator);
+        for dataset_len in [0, 1, 30, 100] {
+            let mut drawn = distinct(dataset_len, &mut generator, 100);
             assert!(dataset_len < 100 || !drawn.is_sorted(), "in random order");
             drawn.sort_unstable();
             assert_eq!(drawn, (0..dataset_len).collect::<Vec<_>>());
         }
-        let drawn = at_most(100, 101, &mut generator);
-        assert!(drawn.len() == 100 && drawn.iter().all(|&index| index < 101));
+    }
+
+    #[test]
+    fn none_of_a_large_set_is_drawn_twice() {
+        let mut generator = Stream::new(0, "test").at(0).generator();
+        for dataset_len in [101, 1000, 1_000_000] {
+            let mut drawn = distinct(dataset_len, &mut generator, 100);
+            assert!(!drawn.is_sorted(), "in random order");
+            drawn.sort_unstable();
+            drawn.dedup();
+            assert!(drawn.len() == 100 && drawn.iter().all(|&index| index < dataset_len));
+        }
     }
 }

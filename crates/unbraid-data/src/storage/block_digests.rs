@@ -1,4 +1,5 @@
-//! Hashes of the blocks of a file that is too large to be read when it is opened: each block is checked when it is first used.
+//! Hashes of the blocks of a file that is too large to be read when it is opened: each block is checked when
+//! it is first used.
 
 use super::bytes::read_exact_at;
 use sha2::{Digest, Sha256};
@@ -64,7 +65,8 @@ impl BlockDigests {
         length.div_ceil(BLOCK as u64).saturating_add(1).saturating_mul(DIGEST as u64)
     }
 
-    /// Reads the hashes after the first `length` bytes of a file; `None` if they are damaged, or some of the blocks are.
+    /// Reads the hashes after the first `length` bytes of a file; `None` if they are damaged, or some of the
+    /// blocks are.
     ///
     /// # Errors
     /// If the file cannot be read, or ends before the hashes do.
@@ -156,8 +158,8 @@ mod tests {
         assert_eq!(&whole[2 * DIGEST..3 * DIGEST], Sha256::digest(&bytes[2 * BLOCK..]).as_slice());
     }
 
-    /// A file of 200 blocks, every fourth of which is checked at once: a change in another one is found when it is used, and in
-    /// no other block.
+    /// A file of 200 blocks, every fourth of which is checked at once: a change in another one is found when
+    /// it is used, and in no other block.
     #[test]
     fn a_changed_block_is_found_when_it_is_used() {
         let mut bytes = vec![1; 200 * BLOCK];

@@ -71,8 +71,8 @@ impl ByteImages {
         Ok(Self { values_per_image, len, place })
     }
 
-    /// As [`ByteImages::in_file`], from a file with the hashes of its blocks after the images; `None` if it is damaged. What is
-    /// not noticed at once is an error when the image is read.
+    /// As [`ByteImages::in_file`], from a file with the hashes of its blocks after the images; `None` if it
+    /// is damaged. What is not noticed at once is an error when the image is read.
     ///
     /// # Errors
     /// If the file cannot be read or is too short.

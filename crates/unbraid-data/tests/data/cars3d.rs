@@ -133,8 +133,8 @@ fn damaged_archives() {
     assert_eq!(refusal("cars3d", &path), "archive: found no cars/*.mat, expected one .mat file per car");
 }
 
-/// A name that does not fit the header of an entry has an entry of its own, whose length is anybody's word: a gigabyte of
-/// zeros compresses to a megabyte.
+/// A name that does not fit the header of an entry has an entry of its own, whose length is anybody's word: a
+/// gigabyte of zeros compresses to a megabyte.
 #[test]
 fn a_name_in_an_archive_is_not_read_into_memory_whatever_its_length() {
     for kind in [tar::EntryType::GNULongName, tar::EntryType::XHeader] {

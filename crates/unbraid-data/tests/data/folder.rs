@@ -160,8 +160,8 @@ fn chairs_are_split_by_model() {
     assert_eq!(error, format!("folder: found an image stray.png, expected {expected}"));
 }
 
-/// A picture of 90 x 70 pixels: red, with a centred square of 30 pixels in blue. A crop of 30 is the blue square; one of
-/// 60 has blue in the middle quarter only.
+/// A picture of 90 x 70 pixels: red, with a centred square of 30 pixels in blue. A crop of 30 is the blue
+/// square; one of 60 has blue in the middle quarter only.
 #[test]
 fn a_crop_comes_before_resizing() {
     let root = tempfile::tempdir().unwrap();

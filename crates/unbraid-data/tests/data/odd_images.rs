@@ -1,5 +1,5 @@
-//! Pictures in every form that a folder of photographs may contain, written by Pillow (`make_odd_images.py`). Upright, they
-//! are 32 x 16 pixels: red and green above, blue and yellow below.
+//! Pictures in every form that a folder of photographs may contain, written by Pillow (`make_odd_images.py`).
+//! Upright, they are 32 x 16 pixels: red and green above, blue and yellow below.
 
 use crate::support::{after_path, bytes, chain, fixture, open_path, open_spec};
 use std::fs;

@@ -59,10 +59,11 @@ fn a_single_shape_is_the_one_of_its_name() {
     assert_eq!(image(all.as_ref(), among), image(spheres.as_ref(), alone));
 }
 
-/// Every size shows the same scene: the mean of four pixels is the pixel of half the size. Five maps, rounded to a 255th each,
-/// err by 2.5 of them at most at either size; only outlines, where rays fall otherwise, differ by more. The object's is shorter
-/// than four sides of the image, the edges of the room than three, and an outline crosses at most two pixels of a row: 14 sides
-/// are less than a quarter of 64 x 64 pixels, and less than half of 32 x 32.
+/// Every size shows the same scene: the mean of four pixels is the pixel of half the size. Five maps, rounded
+/// to a 255th each, err by 2.5 of them at most at either size; only outlines, where rays fall otherwise,
+/// differ by more. The object's is shorter than four sides of the image, the edges of the room than three,
+/// and an outline crosses at most two pixels of a row: 14 sides are less than a quarter of 64 x 64 pixels,
+/// and less than half of 32 x 32.
 #[test]
 fn all_sizes_show_the_same_scene() {
     let [small, medium, large] = [32, 64, 128].map(|size| {

@@ -11,8 +11,8 @@ pub(crate) fn shared_path(path: &str) -> PathBuf {
     directory.join(path)
 }
 
-/// The shared files that a test needs. If one is missing, writes one line that starts with `SKIPPED: ` to standard error
-/// and returns `None`.
+/// The shared files that a test needs. If one is missing, writes one line that starts with `SKIPPED: ` to
+/// standard error and returns `None`.
 #[allow(dead_code, reason = "the benchmark needs `shared_path` only")]
 pub(crate) fn shared<const N: usize>(test: &str, paths: [&str; N]) -> Option<[PathBuf; N]> {
     let paths = paths.map(shared_path);

@@ -50,11 +50,19 @@ fn columns_are_chosen_and_others_are_factors() {
     // In the order in which they are asked for.
     let data = open(&DataSpec::named("table").with_path(&path).with("columns", "age+x1")).unwrap();
     assert_eq!(row(data.as_ref(), 1), [40.0, -1.0]);
-    let error = open(&spec.with("columns", "x1+z*")).unwrap_err();
+    let refused = |columns: &str| open(&spec.clone().with("columns", columns)).unwrap_err().to_string();
     assert_eq!(
-        error.to_string(),
+        refused("x1+z*"),
         "option `columns` of data set `table`: found \"z*\", which no column matches, expected some of the columns \
          name, x1, x2 and 1 more"
+    );
+    // Factors are not trained on: a pattern leaves them out, and a column cannot be both.
+    let data = open(&spec.clone().with("columns", "*")).unwrap();
+    assert_eq!(data.columns().unwrap(), ["x1", "x2"]);
+    assert_eq!(
+        refused("x1+age"),
+        "option `columns` of data set `table`: found \"age\", which is a factor, expected columns that `factors` does not \
+         name"
     );
 }
 

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use rayon::prelude::*;
 
-use crate::geometry::{ImageShape, Layer};
+use crate::geometry::Layer;
 use crate::kernel::engine::Engine;
 use crate::kernel::pad::copy_padded;
 use crate::kernel::plan::Shapes;
@@ -46,21 +46,18 @@ impl<const LAYERS: usize> Kernel for Chain<'_, LAYERS> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> [Vec<f32>; LAYERS] {
-        let prepared = self.layers.map(|layer| layer.prepare(simd, winograd::pays(layer.layer, S::LANES)));
-        run_all(simd, self.input, &prepared)
+        let by_winograd = self.layers.map(|layer| winograd::pays(layer.layer, S::LANES));
+        run_all(simd, self.input, self.layers, by_winograd)
     }
 }
 
 impl<'a> Forward<'a> {
     /// Prepares the weights, for Winograd's algorithm or for the definition.
-    pub(crate) fn prepare<S: Simd>(self, simd: S, by_winograd: bool) -> PreparedForward<'a> {
+    fn prepare<S: Simd>(self, simd: S, by_winograd: bool) -> PreparedForward<'a> {
         let Self { layer, direction, relu, weights, bias } = self;
-        let (source, target) = direction.between(layer);
         let batch_size = layer.batch_size;
         let (algorithm, block_size) = if by_winograd {
-            let prepared = WinogradForward::new(simd, self);
-            let block_size = prepared.block_size(batch_size);
-            (Algorithm::Winograd(prepared), block_size)
+            (Algorithm::Winograd(WinogradForward::new(simd, self)), winograd::blocks(layer).1)
         } else {
             let engine = Engine::new(layer, direction, S::LANES, weights, bias);
             let part_size = part_size(batch_size, weights.len());
@@ -68,15 +65,12 @@ impl<'a> Forward<'a> {
             let engine = Box::new(engine.for_images(group_size));
             (Algorithm::Definition { engine, relu }, group_size)
         };
-        PreparedForward { layer, source, target, block_size, algorithm }
+        PreparedForward { block_size, algorithm }
     }
 }
 
 /// A layer with its weights prepared.
-pub(crate) struct PreparedForward<'a> {
-    layer: &'a Layer,
-    source: ImageShape,
-    target: ImageShape,
+struct PreparedForward<'a> {
     /// Images that are computed at once.
     block_size: usize,
     algorithm: Algorithm<'a>,
@@ -111,38 +105,73 @@ impl PreparedForward<'_> {
     }
 }
 
-/// The outputs of all layers.
+/// The outputs of all layers, each by Winograd's algorithm or by the definition.
 ///
 /// # Panics
 /// If the input of a layer does not have the shape of its images.
 pub(crate) fn run_all<S: Simd, const LAYERS: usize>(
     simd: S,
     input: &[f32],
-    layers: &[PreparedForward<'_>; LAYERS],
+    layers: [Forward<'_>; LAYERS],
+    by_winograd: [bool; LAYERS],
 ) -> [Vec<f32>; LAYERS] {
     let Some(first) = layers.first() else { return [(); LAYERS].map(|()| Vec::new()) };
-    assert_eq!(input.len(), first.layer.batch_len(first.source), "input images");
-    for pair in layers.windows(2) {
-        let output = (pair[0].layer.batch_size, pair[0].target);
-        assert_eq!((pair[1].layer.batch_size, pair[1].source), output, "a chain of layers");
+    let shapes = layers.map(|Forward { layer, direction, .. }| (layer.batch_size, direction.between(layer)));
+    assert_eq!(input.len(), first.layer.batch_len(shapes[0].1.0), "input images");
+    for pair in shapes.windows(2) {
+        assert_eq!((pair[1].0, pair[1].1.0), (pair[0].0, pair[0].1.1), "a chain of layers");
     }
+    let prepare = || {
+        let mut by_winograd = by_winograd.into_iter();
+        layers.map(|layer| layer.prepare(simd, by_winograd.next().unwrap_or_default()))
+    };
     // Winograd's algorithm wants as many tiles as fit into the cache; the definition takes any number of images.
-    let leading = layers.iter().find(|layer| matches!(layer.algorithm, Algorithm::Winograd(_)));
-    let block_size = leading.unwrap_or(first).block_size;
-    let lengths = layers.each_ref().map(|prepared| prepared.layer.batch_len(prepared.target));
+    let leading = layers.iter().zip(by_winograd).find(|(_, by_winograd)| *by_winograd);
+    let leading = leading.map(|(Forward { layer, .. }, _)| winograd::blocks(layer).1);
+    let shared = (leading.is_none() || !winograd::own_copies()).then(prepare);
+    let by_definition = || shared.iter().flatten().map(|layer| layer.block_size).next();
+    let block_size = leading.or_else(by_definition).unwrap_or(1);
+    let lengths = layers.map(|Forward { layer, direction, .. }| layer.batch_len(direction.between(layer).1));
     let mut outputs = lengths.map(Vec::with_capacity);
     let mut place = 0;
     let mut parts = outputs.each_mut().map(|output| {
         let part =
-            output.spare_capacity_mut()[..lengths[place]].chunks_mut(block_size * layers[place].target.len());
+            output.spare_capacity_mut()[..lengths[place]].chunks_mut(block_size * shapes[place].1.1.len());
         place += 1;
         part
     });
-    let blocks: Vec<(&[f32], [_; LAYERS])> = input
-        .chunks(block_size * first.source.len())
-        .map(|input| (input, parts.each_mut().map(|part| part.next().unwrap_or_default())))
+    let mut blocks: Vec<Block<'_, LAYERS>> = input
+        .chunks(block_size * shapes[0].1.0.len())
+        .map(|input| Block { input, targets: parts.each_mut().map(|part| part.next().unwrap_or_default()) })
         .collect();
-    blocks.into_par_iter().for_each(|(input, mut targets)| {
+    match shared {
+        Some(layers) => run_blocks(simd, &layers, blocks),
+        None => {
+            let others = blocks.split_off(blocks.len() / 2);
+            rayon::join(|| run_blocks(simd, &prepare(), blocks), || run_blocks(simd, &prepare(), others));
+        }
+    }
+    for (output, length) in outputs.iter_mut().zip(lengths) {
+        // SAFETY: input and outputs have the same number of images and so of blocks, and each layer writes every float of
+        // its block.
+        unsafe { output.set_len(length) };
+    }
+    outputs
+}
+
+/// Some images, and the memory for their output of each layer.
+struct Block<'a, const LAYERS: usize> {
+    input: &'a [f32],
+    targets: [&'a mut [MaybeUninit<f32>]; LAYERS],
+}
+
+/// Writes every float of the outputs of some blocks.
+fn run_blocks<S: Simd, const LAYERS: usize>(
+    simd: S,
+    layers: &[PreparedForward<'_>; LAYERS],
+    blocks: Vec<Block<'_, LAYERS>>,
+) {
+    blocks.into_par_iter().for_each(|Block { input, mut targets }| {
         for (place, layer) in layers.iter().enumerate() {
             let (before, rest) = targets.split_at_mut(place);
             let source = match before.last() {
@@ -153,10 +182,4 @@ pub(crate) fn run_all<S: Simd, const LAYERS: usize>(
             layer.block(simd, source, rest[0]);
         }
     });
-    for (output, length) in outputs.iter_mut().zip(lengths) {
-        // SAFETY: input and outputs have the same number of images and so of blocks, and each layer writes every float of
-        // its block.
-        unsafe { output.set_len(length) };
-    }
-    outputs
 }

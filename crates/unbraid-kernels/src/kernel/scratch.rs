@@ -46,46 +46,53 @@ pub(crate) const fn aligned(length: usize) -> usize {
     length.next_multiple_of(Line::FLOATS)
 }
 
-/// Calls `work` with a buffer of this thread of at least `length` floats, which have arbitrary values.
-pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
-    thread_local! {
-        /// One for each depth of nested calls, the outermost last.
-        static BUFFERS: RefCell<Vec<AlignedBuffer>> = const { RefCell::new(Vec::new()) };
-    }
-    // A buffer is taken out while it is in use, so that `work` may call this function again.
-    let mut buffer = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
-    buffer.grow(length);
-    let result = work(buffer.as_mut_slice());
-    BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer));
-    result
-}
-
 /// A buffer that is kept for later when it is dropped, so that large ones are neither cleared nor mapped again in every
-/// step. Unlike the buffer of [`with_scratch`], it may be shared with the tasks of other threads.
+/// step.
 pub(crate) struct PooledBuffer {
     buffer: AlignedBuffer,
     length: usize,
 }
 
-/// As many buffers as were ever in use at the same time.
-static POOL: Mutex<Vec<AlignedBuffer>> = Mutex::new(Vec::new());
+/// Buffers from this length on, 4 MB, are shared by all threads: no second-level cache holds them, and one for each thread
+/// would add up.
+const SHARED: usize = 1 << 20;
 
-fn pool() -> MutexGuard<'static, Vec<AlignedBuffer>> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+/// As many buffers as were ever in use at the same time.
+static SHARED_POOL: Mutex<Pool> = Mutex::new(Pool(Vec::new()));
+
+thread_local! {
+    /// The same for the smaller buffers of this thread. Threads do not exchange them: most of a buffer is in the cache of the
+    /// core that used it last, and the way from one core to another may be as slow as that to memory.
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool(Vec::new())) };
+}
+
+/// Buffers that are not in use.
+struct Pool(Vec<AlignedBuffer>);
+
+impl Pool {
+    /// The smallest that is large enough, so that a small request does not hold a large buffer; else the last one, which has
+    /// to grow.
+    fn take(&mut self, length: usize) -> Option<AlignedBuffer> {
+        let floats = |place: &usize| self.0[*place].as_slice().len();
+        let fitting = (0..self.0.len()).filter(|place| floats(place) >= length).min_by_key(floats);
+        fitting.map(|place| self.0.swap_remove(place)).or_else(|| self.0.pop())
+    }
+}
+
+/// The pool of all threads. A thread that panics leaves it as it was.
+fn shared_pool() -> MutexGuard<'static, Pool> {
+    SHARED_POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PooledBuffer {
     /// `length` floats with arbitrary values.
     pub(crate) fn new(length: usize) -> Self {
-        // The smallest that is large enough, so that a small request does not hold a large buffer; else the last one grows.
-        let mut buffers = pool();
-        let floats = |buffer: &AlignedBuffer| buffer.as_slice().len();
-        let fitting = (0..buffers.len())
-            .filter(|place| floats(&buffers[*place]) >= length)
-            .min_by_key(|place| floats(&buffers[*place]));
-        let mut buffer =
-            fitting.map(|place| buffers.swap_remove(place)).or_else(|| buffers.pop()).unwrap_or_default();
-        drop(buffers);
+        let kept = if length >= SHARED {
+            shared_pool().take(length)
+        } else {
+            POOL.with_borrow_mut(|pool| pool.take(length))
+        };
+        let mut buffer = kept.unwrap_or_default();
         buffer.grow(length);
         Self { buffer, length }
     }
@@ -101,11 +108,43 @@ impl PooledBuffer {
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        pool().push(std::mem::take(&mut self.buffer));
+        let buffer = std::mem::take(&mut self.buffer);
+        if buffer.as_slice().len() >= SHARED {
+            shared_pool().0.push(buffer);
+        } else {
+            // A thread that is ending has no pool any more, and the buffer is freed.
+            let _ = POOL.try_with(|pool| pool.borrow_mut().0.push(buffer));
+        }
     }
 }
 
 /// Calls `work` with `length` floats of a [`PooledBuffer`], which have arbitrary values.
-pub(crate) fn with_batch_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
+pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
     work(PooledBuffer::new(length).as_mut_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_come_back() {
+        let address = |length| PooledBuffer::new(length).as_slice().as_ptr();
+        std::thread::spawn(move || {
+            let (small, large) = (PooledBuffer::new(100), PooledBuffer::new(5000));
+            let addresses = [&small, &large].map(|buffer| buffer.as_slice().as_ptr());
+            drop((small, large));
+            assert_eq!([address(60), address(2000)], addresses, "each to the request that it fits");
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn the_smallest_buffer_that_fits_is_taken() {
+        let lengths = [32, 128, 64];
+        let mut pool = Pool(lengths.map(AlignedBuffer::zeros).into());
+        let mut take = |length| pool.take(length).map(|buffer| buffer.as_slice().len());
+        assert_eq!([take(50), take(200), take(20), take(1)], [Some(64), Some(128), Some(32), None]);
+    }
 }

@@ -178,9 +178,11 @@ impl Kernel for LinearBackward<'_> {
                 .needs_input
                 .then(|| products::input_gradient(simd, self.shape, (gradient, self.weights), None)),
             parameters: self.needs_weights.then(|| {
-                let mut weights = vec![0.0; outputs * inputs];
-                let targets = Store::all(&mut weights, inputs);
+                let mut weights = Vec::with_capacity(outputs * inputs);
+                let targets = Store::all(&mut weights.spare_capacity_mut()[..outputs * inputs], inputs);
                 let bias = products::weight_gradient(simd, self.shape, (gradient, self.input), None, targets);
+                // SAFETY: the targets cover the weights, and each has been written.
+                unsafe { weights.set_len(outputs * inputs) };
                 [weights, bias]
             }),
         }
@@ -196,10 +198,17 @@ impl LinearBackward<'_> {
         if activation == LinearActivation::Identity {
             return Cow::Borrowed(self.gradient);
         }
-        let mut gradient = self.gradient.to_vec();
-        gradient.par_chunks_mut(CHUNK).zip(self.output.par_chunks(CHUNK)).for_each(|(gradient, values)| {
-            simd.vectorize(Differentiate { activation, values, gradient });
-        });
-        Cow::Owned(gradient)
+        let length = self.gradient.len();
+        let mut of_sums = Vec::with_capacity(length);
+        let targets = of_sums.spare_capacity_mut()[..length].par_chunks_mut(CHUNK);
+        targets.zip(self.gradient.par_chunks(CHUNK)).zip(self.output.par_chunks(CHUNK)).for_each(
+            |((target, gradient), values)| {
+                let gradient = target.write_copy_of_slice(gradient);
+                simd.vectorize(Differentiate { activation, values, gradient });
+            },
+        );
+        // SAFETY: the chunks cover all of it, and each has been written.
+        unsafe { of_sums.set_len(length) };
+        Cow::Owned(of_sums)
     }
 }

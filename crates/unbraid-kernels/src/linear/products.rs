@@ -4,6 +4,8 @@
 //! wide as a register tile, of which 16 KB at a time stay in the first-level cache. The copied one is the smaller: the
 //! activations in the forward pass and in the weight gradient, a block of the weights in the input gradient.
 
+use std::mem::MaybeUninit;
+
 use rayon::prelude::*;
 
 use super::columns::SharedColumns;
@@ -11,7 +13,7 @@ use super::panels::{PackRows, PackTransposed, Panel, Rows, panel_width};
 use super::{LinearActivation, LinearShape};
 use crate::kernel::product::{Left, Product, Right};
 use crate::kernel::rows::tiles;
-use crate::kernel::scratch::{aligned, with_batch_scratch, with_scratch};
+use crate::kernel::scratch::{aligned, with_scratch};
 use crate::simd::{Kernel, Simd};
 
 /// Floats of a panel that are multiplied at once: 16 KB.
@@ -57,7 +59,7 @@ pub(super) fn forward<S: Simd>(
     let panels = columns.div_ceil(width);
     let mut output = Vec::with_capacity(batch_size * outputs);
     let target = SharedColumns::new(&mut output.spare_capacity_mut()[..batch_size * outputs], outputs);
-    with_batch_scratch(panels * inputs * width, |packed| {
+    with_scratch(panels * inputs * width, |packed| {
         each_chunk(shape.is_small(), packed, inputs * width, |number, floats| {
             let images = number * width..batch_size.min((number + 1) * width);
             let source = &input[images.start * inputs..images.end * inputs];
@@ -207,7 +209,7 @@ pub(super) fn weight_gradient<S: Simd, T: GradientRows>(
     let columns = inputs.next_multiple_of(S::LANES);
     let panels = columns.div_ceil(width);
     let mut bias = vec![0.0; outputs];
-    with_batch_scratch(panels * batch_size * width, |packed| {
+    with_scratch(panels * batch_size * width, |packed| {
         let rows = Rows { source: input, stride: inputs, rows: batch_size, columns: inputs };
         each_chunk(shape.is_small(), packed, batch_size * width, |number, floats| {
             simd.vectorize(PackRows { rows, number, panel: Panel { width, floats } });
@@ -273,25 +275,30 @@ pub(super) fn weight_gradient<S: Simd, T: GradientRows>(
     bias
 }
 
-/// Rows of a gradient as they are.
-pub(super) struct Store<'a>(pub(super) &'a mut [f32]);
+/// Rows of a gradient as they are; all of them are written.
+pub(super) struct Store<'a>(&'a mut [MaybeUninit<f32>]);
 
 impl<'a> Store<'a> {
     /// The targets of a whole gradient, `[outputs, inputs]`.
-    pub(super) fn all(gradient: &'a mut [f32], inputs: usize) -> Vec<Self> {
+    pub(super) fn all(gradient: &'a mut [MaybeUninit<f32>], inputs: usize) -> Vec<Self> {
         gradient.chunks_mut(GRADIENT_ROWS * inputs).map(Self).collect()
     }
 }
 
 impl GradientRows for Store<'_> {
     fn direct(&mut self) -> Option<&mut [f32]> {
-        Some(self.0)
+        // Here, and not for the whole gradient: by the thread that writes these rows next.
+        self.0.iter_mut().for_each(|value| {
+            value.write(0.0);
+        });
+        // SAFETY: every float has just been written.
+        Some(unsafe { self.0.assume_init_mut() })
     }
 
     fn finish<S: Simd>(self, _: S, rows: &[f32], stride: usize) {
         let inputs = self.0.len() / (rows.len() / stride);
         for (target, row) in self.0.chunks_exact_mut(inputs).zip(rows.chunks_exact(stride)) {
-            target.copy_from_slice(&row[..inputs]);
+            target.write_copy_of_slice(&row[..inputs]);
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::kernel::{self, Direction};
 use crate::linear::{
     LinearActivation, LinearBackward, LinearForward, LinearShape, linear_backward, linear_forward,
 };
+use crate::transpose::{Matrices, transpose};
 
 /// A layer without its tensors.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,14 @@ pub(crate) struct PairOptions {
 pub(crate) struct LinearOptions {
     pub(crate) shape: LinearShape,
     pub(crate) activation: LinearActivation,
+}
+
+/// Matrices to be transposed, without their values.
+#[derive(Clone, Debug)]
+pub(crate) struct TransposeOptions {
+    pub(crate) matrices: Matrices,
+    /// Shape of the result.
+    pub(crate) shape: Vec<usize>,
 }
 
 /// The operations that this crate adds to burn's CPU backend.
@@ -72,6 +81,9 @@ pub(crate) trait LayerBackend: Backend {
 
     /// The Bernoulli loss of each row of logits.
     fn unbraid_bernoulli(logits: FloatTensor<Self>, targets: FloatTensor<Self>) -> FloatTensor<Self>;
+
+    /// A batch of matrices, each transposed.
+    fn unbraid_transpose(input: FloatTensor<Self>, options: TransposeOptions) -> FloatTensor<Self>;
 }
 
 /// Why a contiguous tensor is a slice of floats.
@@ -161,6 +173,13 @@ impl LayerBackend for Flex {
 
     fn unbraid_bernoulli(logits: FlexTensor, targets: FlexTensor) -> FlexTensor {
         bernoulli_forward(&logits, &targets, false).0
+    }
+
+    fn unbraid_transpose(
+        input: FlexTensor,
+        TransposeOptions { matrices, shape }: TransposeOptions,
+    ) -> FlexTensor {
+        transposed(&input, matrices, shape)
     }
 }
 
@@ -388,6 +407,27 @@ impl Backward<Flex, 1> for BernoulliBackward {
     }
 }
 
+fn transposed(input: &FlexTensor, matrices: Matrices, shape: Vec<usize>) -> FlexTensor {
+    tensor(with_floats(input, |input| transpose(input, matrices)), shape)
+}
+
+#[derive(Debug)]
+struct TransposeBackward;
+
+impl Backward<Flex, 1> for TransposeBackward {
+    /// What undoes it.
+    type State = TransposeOptions;
+
+    fn backward(self, ops: Ops<TransposeOptions, 1>, grads: &mut TapeGradients, _: &mut Checkpointer) {
+        let [input_node] = ops.parents;
+        let gradient = grads.consume::<Flex>(&ops.node);
+        if let Some(node) = input_node {
+            let TransposeOptions { matrices, shape } = ops.state;
+            grads.register::<Flex>(node.id, transposed(&gradient, matrices, shape));
+        }
+    }
+}
+
 impl<C: CheckpointStrategy> LayerBackend for Autodiff<Flex, C> {
     fn unbraid_layer(
         input: FloatTensor<Self>,
@@ -473,6 +513,18 @@ impl<C: CheckpointStrategy> LayerBackend for Autodiff<Flex, C> {
             OpsKind::UnTracked(prep) => {
                 prep.finish(bernoulli_forward(logits.primitive(), targets.primitive(), false).0)
             }
+        }
+    }
+
+    fn unbraid_transpose(input: FloatTensor<Self>, options: TransposeOptions) -> FloatTensor<Self> {
+        let TransposeOptions { matrices, shape } = options;
+        let output = transposed(input.primitive(), matrices, shape);
+        match TransposeBackward.prepare::<C>([input.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let (matrices, shape) = (matrices.transposed(), dimensions(input.primitive()));
+                prep.finish(TransposeOptions { matrices, shape }, output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
         }
     }
 }

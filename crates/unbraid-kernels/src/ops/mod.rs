@@ -1,6 +1,7 @@
 //! The kernels as differentiable burn operations.
 
 mod bernoulli;
+mod channels;
 mod convolution;
 mod extension;
 mod linear;
@@ -10,6 +11,7 @@ use burn::backend::{DType, DispatchDevice};
 use burn::tensor::Tensor;
 
 pub use bernoulli::bernoulli_loss;
+pub use channels::{flatten_images, unflatten_images};
 pub use convolution::{
     Conv2dLayer, Conv2dOptions, conv_transpose2d, conv_transpose2d_stack, conv2d, conv2d_stack,
 };

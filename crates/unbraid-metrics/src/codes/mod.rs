@@ -136,6 +136,11 @@ impl Codes {
         self.factor_count() > 0
     }
 
+    /// Whether some of the factors that were given are treated as numbers or left out ([`crate::factor_classes`]).
+    pub(crate) fn is_scorable_part(&self) -> bool {
+        !self.regressed.is_empty()
+    }
+
     /// Whether there are test points with factors.
     pub fn has_test_points(&self) -> bool {
         self.has_factors() && self.codes_test.nrows() > 0

@@ -34,6 +34,7 @@ pub struct AttributeAccuracyValues {
 /// averaged. The score is the mean over the factors that vary.
 ///
 /// * Range: 0 to 1, higher is better. It is not balanced: always giving the more common answer reaches that answer's share.
+///   A value that only the test points have counts as an error for each attribute.
 /// * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, table 2.
 /// * See also: [`explicitness`](super::explicitness), with a fitted linear classifier; [`downstream`](super::downstream).
 ///
@@ -84,7 +85,7 @@ pub fn attribute_accuracy(data: &TrainTest<'_>) -> AttributeAccuracyValues {
 fn majority_of(classes: &Classes, class: u32, truth: &[Option<u32>]) -> f64 {
     let members = classes.labels().iter().filter(|&&label| label == class).count();
     let holds = 2 * members > classes.labels().len();
-    let hits = truth.iter().filter(|truth| (**truth == Some(class)) == holds).count();
+    let hits = truth.iter().flatten().filter(|truth| (**truth == class) == holds).count();
     hits as f64 / truth.len() as f64
 }
 
@@ -112,7 +113,7 @@ fn accuracy_of(data: &TrainTest<'_>, classes: &Classes, class: u32, truth: &[Opt
         .rows()
         .into_iter()
         .zip(truth)
-        .filter(|(row, truth)| (project(*row) + bias > 0.0) == (**truth == Some(class)))
+        .filter(|(row, truth)| truth.is_some_and(|truth| (project(*row) + bias > 0.0) == (truth == class)))
         .count();
     hits as f64 / truth.len() as f64
 }
@@ -183,6 +184,17 @@ mod tests {
         for step in -300..300 {
             assert!(loss(bias) <= loss(f64::from(step) * 0.01) + 1e-12);
         }
+    }
+
+    /// The codes of the test points are those of the first value, but their own value is a third one.
+    #[test]
+    fn an_unseen_value_is_an_error() {
+        use ndarray::array;
+        let (codes, factors) = (array![[0.0], [0.1], [1.0], [1.1]], array![[0], [0], [1], [1]]);
+        let test = (array![[0.0], [0.1]], array![[7], [0]]);
+        let data = TrainTest::new(codes.view(), factors.view(), test.0.view(), test.1.view()).unwrap();
+        let found = attribute_accuracy(&data);
+        assert_eq!((found.value, found.majority), (0.5, 0.5));
     }
 
     /// Points at -2 and 2: every bias from -1 to 1 has no loss, and the middle is taken.

@@ -201,7 +201,6 @@ impl Metric for BetaVaeScore {
             .alias("z_diff")
             .interventional()
             .compares_factors("beta_vae_score")
-            .shuffles(1)
     }
 
     fn declare_options(&mut self, declare: &mut Declare<'_>) {

@@ -12,7 +12,7 @@ use crate::numeric::{mean, standardise};
 use crate::options::{Choice, Declare};
 use crate::report::ScoreValues;
 use crate::views::TrainTest;
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -124,8 +124,8 @@ pub struct DciValues {
 /// * A factor of numbers that hardly ever repeat ([`Labelled::is_number`](crate::Labelled::is_number)) is predicted as a
 ///   number, by boosted trees with squared error (also in place of a forest) or by the lasso. R^2, at least 0, then takes the
 ///   place of accuracy.
-/// * Factors with one value are left out of informativeness; their column of importances is 0. A value that only the test
-///   points have counts as an error.
+/// * Factors with one value are left out, also of K; their column of importances is 0. A value that only the test points have
+///   counts as an error.
 /// * Reference: Eastwood and Williams 2018, A framework for the quantitative evaluation of disentangled representations; with
 ///   boosted trees as in Locatello et al. 2019.
 /// * See also: [`modularity`](super::modularity) and [`mig_sup`](super::mig_sup) for disentanglement,
@@ -175,9 +175,11 @@ pub fn dci(data: &TrainTest<'_>, parameters: &DciParameters) -> Result<DciValues
     let importance = Array2::from_shape_fn((data.codes_train().ncols(), fits.len()), |(unit, factor)| {
         fits[factor].as_ref().map_or(0.0, |fit| fit.importances[unit])
     });
+    // A factor that does not vary would count in K as one that no unit is important for.
+    let varying: Vec<usize> = (0..fits.len()).filter(|&factor| fits[factor].is_some()).collect();
     let fits: Vec<FactorFit> = fits.into_iter().flatten().collect();
     Ok(DciValues {
-        disentanglement: disentanglement_of(importance.view()),
+        disentanglement: disentanglement_of(importance.select(Axis(1), &varying).view()),
         completeness: completeness_of(importance.view()),
         informativeness_train: mean(&fits.iter().map(|fit| fit.accuracy_train).collect::<Vec<_>>()),
         informativeness_test: mean(&fits.iter().map(|fit| fit.accuracy_test).collect::<Vec<_>>()),
@@ -354,7 +356,7 @@ pub(super) fn concentration(row: ArrayView1<'_, f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::{Axis, array, concatenate};
+    use ndarray::{array, concatenate};
 
     /// The cases of the reference implementation's tests.
     #[test]

@@ -170,7 +170,6 @@ impl Metric for FactorVaeScore {
         .alias("z_min_variance")
         .interventional()
         .compares_factors("factor_vae_score")
-        .shuffles(1)
     }
 
     fn declare_options(&mut self, declare: &mut Declare<'_>) {

@@ -3,6 +3,7 @@
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::metric::{Description, Direction, Metric, Needs, Options};
+use crate::numeric::is_constant;
 use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::views::Unlabelled;
@@ -59,6 +60,9 @@ pub fn hoyer(data: &Unlabelled<'_>, parameters: &HoyerParameters) -> f64 {
         .map(|column| {
             if !parameters.normalize {
                 return 1.0;
+            }
+            if is_constant(column.iter().copied()) {
+                return 0.0;
             }
             let mean = column.sum() / column.len() as f64;
             let squares: f64 = column.iter().map(|value| (value - mean) * (value - mean)).sum();

@@ -19,7 +19,7 @@ pub trait InterventionSampler: Sync {
     fn factor_count(&self) -> usize;
 
     /// Fills `first` and `second` with pairs: the two points of a pair share the value of `factor`, drawn independently for
-    /// each pair, and are otherwise independent.
+    /// each pair, and are otherwise independent; of a limited number of points, two different ones.
     fn pairs(&self, factor: usize, generator: &mut Generator, first: &mut [f64], second: &mut [f64]);
 
     /// Fills `batch` with points that all share one value of `factor`, drawn at random.
@@ -131,7 +131,7 @@ impl InterventionSampler for GroupedRows {
             let row = below(generator, self.rows());
             let group = &groups[class_of_row[row] as usize];
             self.copy(row, first);
-            self.copy(group[below(generator, group.len())], second);
+            self.copy(another(row, group, generator), second);
         }
     }
 
@@ -158,6 +158,18 @@ impl InterventionSampler for GroupedRows {
     }
 }
 
+/// A row of a group, in ascending order, other than `row` unless it is the only one. A pair of a row with itself would tell
+/// which factor is held fixed in a small group, whatever the codes are.
+fn another(row: usize, group: &[usize], generator: &mut Generator) -> usize {
+    let Ok(place) = group.binary_search(&row) else { return row };
+    let others = group.len() - 1;
+    if others == 0 {
+        return row;
+    }
+    let drawn = below(generator, others);
+    group[drawn + usize::from(drawn >= place)]
+}
+
 /// The largest number of points that a score may draw: more than any needs, and few enough for memory.
 pub(super) const MOST_POINTS: usize = 10_000_000;
 
@@ -174,4 +186,30 @@ pub(super) fn check_counts(batch_size: usize, train_points: usize, test_points: 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    /// Groups of one, two and three rows, whose codes are their numbers.
+    #[test]
+    fn a_pair_is_two_rows_where_there_are_two() {
+        let factors = Array2::from_shape_vec((6, 1), vec![7, 4, 9, 4, 9, 9]).unwrap();
+        let codes = Array2::from_shape_fn((6, 1), |(row, _)| row as f64);
+        let sampler = GroupedRows::new(&Labelled::new(codes.view(), factors.view()).unwrap());
+        let (mut first, mut second) = ([0.0; 600], [0.0; 600]);
+        sampler.pairs(0, &mut random::generator(0, "test", 0), &mut first, &mut second);
+        let mut seen = [[0; 6]; 6];
+        for (first, second) in first.iter().zip(&second) {
+            seen[*first as usize][*second as usize] += 1;
+        }
+        for (row, counts) in seen.iter().enumerate() {
+            for (other, count) in counts.iter().enumerate() {
+                let expected = factors[[row, 0]] == factors[[other, 0]] && (row != other || row == 0);
+                assert_eq!(*count > 0, expected, "{row} and {other}: {count}");
+            }
+        }
+    }
 }

@@ -75,7 +75,8 @@ fn matched_mean(matrix: ArrayView2<'_, f64>) -> f64 {
     if matrix.ncols() > 0 { sum / matrix.ncols() as f64 } else { 0.0 }
 }
 
-/// The metric `mcc`; see [`mcc`]. Factors of more than two classes without an order are left out.
+/// The metric `mcc`; see [`mcc`]. Factors of more than two classes without an order are left out; their
+/// column of the matrix is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mcc;
 
@@ -104,8 +105,13 @@ impl Metric for Mcc {
                 .with_undefined("mcc_spearman", why));
         }
         let found = mcc(&codes.only_factors(&ordered).labelled()?);
+        // A column for each factor, as in the matrices of other scores.
+        let mut matrix = Array2::zeros((codes.unit_count(), codes.factor_count()));
+        for (&factor, column) in ordered.iter().zip(found.matrix.columns()) {
+            matrix.column_mut(factor).assign(&column);
+        }
         Ok(ScoreValues::new("mcc_pearson", found.pearson)
             .with_number("mcc_spearman", found.spearman)
-            .with_matrix("correlation", found.matrix))
+            .with_matrix("correlation", matrix))
     }
 }

@@ -9,7 +9,7 @@ use crate::options::Declare;
 use crate::report::ScoreValues;
 use crate::scores::mig::HistogramParameters;
 use crate::views::Labelled;
-use ndarray::{ArrayView1, ArrayView2};
+use ndarray::{ArrayView1, ArrayView2, Axis};
 
 /// Modularity: does each unit share information with at most one factor?
 ///
@@ -19,7 +19,8 @@ use ndarray::{ArrayView1, ArrayView2};
 /// with m the mutual information and K the number of factors. A unit without any mutual information scores 0. For a nearly
 /// constant unit, m consists of estimation bias only, so that it contributes noise.
 ///
-/// * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
+/// * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1. Factors with one
+///   value are left out, also of K.
 /// * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
 /// * See also: [`explicitness`](super::explicitness), its companion in the same paper; [`mig_sup`](super::mig_sup) and the
 ///   disentanglement of [`dci`](super::dci), which measure the same.
@@ -38,7 +39,13 @@ use ndarray::{ArrayView1, ArrayView2};
 /// # Ok::<(), unbraid_metrics::MetricsError>(())
 /// ```
 pub fn modularity(data: &Labelled<'_>, parameters: &HistogramParameters) -> Result<f64> {
-    Ok(modularity_of(Information::new(data, parameters.bins)?.matrix.view()))
+    Ok(modularity_of_varying(&Information::new(data, parameters.bins)?))
+}
+
+/// [`modularity_of`] the factors that vary: the others would count as some that no unit shares anything with.
+fn modularity_of_varying(information: &Information) -> f64 {
+    let varying: Vec<usize> = information.varying_factors().collect();
+    modularity_of(information.matrix.select(Axis(1), &varying).view())
 }
 
 /// [`modularity`] from a matrix of mutual information, \[units, factors\].
@@ -77,7 +84,7 @@ impl Metric for Modularity {
 
     fn run(&self, codes: &Codes, _options: &Options<'_>) -> Result<ScoreValues> {
         let information = Information::by(&codes.labelled()?, self.parameters.bins, self.neighbours)?;
-        Ok(ScoreValues::new("modularity", modularity_of(information.matrix.view())))
+        Ok(ScoreValues::new("modularity", modularity_of_varying(&information)))
     }
 }
 
@@ -85,6 +92,22 @@ impl Metric for Modularity {
 mod tests {
     use super::*;
     use ndarray::{Array2, array, concatenate};
+
+    /// Two units that both have all of two factors, which is no modularity; factors that do not vary are none.
+    #[test]
+    fn a_constant_factor_changes_nothing() {
+        let rows = 4 * 20;
+        let factors = Array2::from_shape_fn((rows, 2), |(row, factor)| (row >> factor & 1) as i64);
+        let codes = Array2::from_shape_fn((rows, 2), |(row, unit)| {
+            let (first, second) = (factors[[row, 0]] as f64, factors[[row, 1]] as f64);
+            if unit == 0 { first + 2.0 * second } else { 2.0 * first + second }
+        });
+        let with_constants = concatenate![Axis(1), factors, Array2::from_elem((rows, 3), 7)];
+        for factors in [factors, with_constants] {
+            let data = Labelled::new(codes.view(), factors.view()).unwrap();
+            assert!(modularity(&data, &HistogramParameters::default()).unwrap().abs() < 1e-12);
+        }
+    }
 
     /// The cases of the reference implementation's tests.
     #[test]

@@ -157,7 +157,6 @@ impl Metric for Sap {
             .number("sap", "SAP")
             .detail("sap_matrix")
             .needs(Needs::TEST_POINTS)
-            .shuffles(1)
     }
 
     fn declare_options(&mut self, declare: &mut Declare<'_>) {

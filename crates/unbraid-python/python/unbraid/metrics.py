@@ -488,8 +488,8 @@ def dci(
       1, unless nothing was learned: then both are 0.
     * A factor of numbers that hardly ever repeat (`Labelled::is_number`) is predicted as a number, by boosted trees
       with squared error (also in place of a forest) or by the lasso. R^2, at least 0, then takes the place of accuracy.
-    * Factors with one value are left out of informativeness; their column of importances is 0. A value that only the
-      test points have counts as an error.
+    * Factors with one value are left out, also of K; their column of importances is 0. A value that only the test
+      points have counts as an error.
     * Reference: Eastwood and Williams 2018, A framework for the quantitative evaluation of disentangled
       representations; with boosted trees as in Locatello et al. 2019.
     * See also: `modularity` and `mig_sup` for disentanglement, `mig` and `sap` for completeness, and `downstream` for
@@ -541,7 +541,8 @@ def modularity(
     with m the mutual information and K the number of factors. A unit without any mutual information scores 0. For a
     nearly constant unit, m consists of estimation bias only, so that it contributes noise.
 
-    * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1.
+    * Range: 0 to 1, higher is better. With a single factor, units that share information with it score 1. Factors with
+      one value are left out, also of K.
     * Reference: Ridgeway and Mozer 2018, Learning deep disentangled embeddings with the f-statistic loss.
     * See also: `explicitness`, its companion in the same paper; `mig_sup` and the disentanglement of `dci`, which
       measure the same.
@@ -946,7 +947,7 @@ def attribute_accuracy(codes: NDArray[Any], factors: NDArray[Any], **points: Unp
     accuracies are averaged. The score is the mean over the factors that vary.
 
     * Range: 0 to 1, higher is better. It is not balanced: always giving the more common answer reaches that answer's
-      share.
+      share. A value that only the test points have counts as an error for each attribute.
     * Reference: Kumar et al. 2018, Variational inference of disentangled latent concepts, table 2.
     * See also: `explicitness`, with a fitted linear classifier; `downstream`.
 

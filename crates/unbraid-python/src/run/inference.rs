@@ -18,7 +18,8 @@ pub(super) fn encode(py: Python<'_>, run: &unbraid::Run, data: &dyn DataSet) -> 
     })
 }
 
-/// Rows of a table as a run knows it, or a single one. In double precision: values may be large compared with their spread.
+/// Rows of a table as a run knows it, or a single one. In double precision: values may be large compared with
+/// their spread.
 pub(super) fn rows_of_table(
     argument: &'static str,
     rows: &Bound<'_, PyAny>,

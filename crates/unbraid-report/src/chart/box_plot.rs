@@ -1,5 +1,6 @@
-//! How values are spread in several groups: a box from the lower to the upper quartile with a line at the median, whiskers
-//! to the furthest value within 1.5 times the box, a triangle at the mean, and dots for single values.
+//! How values are spread in several groups: a box from the lower to the upper quartile with a line at the
+//! median, whiskers to the furthest value within 1.5 times the box, a triangle at the mean, and dots for
+//! single values.
 
 use super::frame::Labels;
 use super::lines::extent;

@@ -12,8 +12,8 @@ pub(crate) type PointGroup = (String, Vec<(f64, f64)>);
 /// The same in a colour of their own.
 pub(crate) type ColouredGroup = (String, Colour, Vec<(f64, f64)>);
 
-/// Points of a factor's values (horizontal) and a unit's values (vertical), with the mean of each column. The factor's values
-/// are numbers, or places in the list of its `names`.
+/// Points of a factor's values (horizontal) and a unit's values (vertical), with the mean of each column. The
+/// factor's values are numbers, or places in the list of its `names`.
 pub(crate) fn unit_against_factor(title: &str, factor: &str, names: &[String], points: &[(f64, f64)]) -> Svg {
     let (low, high) = extent(points.iter().map(|point| point.0));
     let (bottom, top) = extent(points.iter().map(|point| point.1));

@@ -4,6 +4,7 @@ use super::lines::extent;
 use super::svg::{Anchor, Svg, fill};
 use crate::colour::{Colour, diverging, readable_on, scale};
 use crate::font::page_text_width;
+use crate::numbers::minus;
 use ndarray::{ArrayRef, Ix2};
 
 const CELL: (f64, f64) = (46.0, 22.0);
@@ -59,7 +60,8 @@ fn signed(
     svg
 }
 
-/// Draws signed changes; colours go from the largest below zero to the largest above, and names of columns read upwards.
+/// Draws signed changes; colours go from the largest below zero to the largest above, and names of columns
+/// read upwards.
 ///
 /// # Panics
 /// If there are not as many names as rows and columns.
@@ -112,11 +114,7 @@ fn cells(
             let colour = colour(value);
             svg.rectangle((x, top), (cell.0 - 1.0, cell.1 - 1.0), "", &fill(colour));
             let class = if readable_on(colour) == [0; 3] { "cell dark" } else { "cell light" };
-            let text = if value.is_nan() {
-                "–".to_owned()
-            } else {
-                format!("{:.2}", value + 0.0).replace('-', "−")
-            };
+            let text = if value.is_nan() { "–".to_owned() } else { minus(format!("{:.2}", value + 0.0)) };
             svg.text((x + cell.0 / 2.0 - 0.5, top + 14.5), Anchor::Middle, class, &text);
         }
     }

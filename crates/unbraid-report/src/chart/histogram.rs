@@ -9,8 +9,8 @@ use unbraid::model::steps;
 
 const BINS: usize = 40;
 
-/// The density of values in equal bins from `low` to `high`: counts over the number of all values and the width of a bin,
-/// so that the bars have the area of the share that lies within.
+/// The density of values in equal bins from `low` to `high`: counts over the number of all values and the
+/// width of a bin, so that the bars have the area of the share that lies within.
 pub(crate) fn densities(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<f64> {
     let width = (high - low) / bins as f64;
     let mut counts = vec![0_u32; bins];
@@ -65,8 +65,18 @@ pub(crate) fn against_density(
     frame.svg
 }
 
-/// Outlines of several distributions over their common range (Mushom 2020, Fig. 5.6).
+/// Outlines of several distributions over their common range.
 pub(crate) fn outlines(title: &str, horizontal: &str, groups: &[(String, Vec<f64>)]) -> Svg {
+    outlines_in(title, horizontal, groups, &(0..groups.len()).collect::<Vec<_>>())
+}
+
+/// The same, with the place of each distribution among the colours of series (Mushom 2020, Fig. 5.6).
+pub(crate) fn outlines_in(
+    title: &str,
+    horizontal: &str,
+    groups: &[(String, Vec<f64>)],
+    colours: &[usize],
+) -> Svg {
     let (low, high) = extent(groups.iter().flat_map(|(_, values)| values.iter().copied()));
     // A collapsed unit has the same value everywhere; its range must still have a width.
     let margin = ((high - low) * 0.05).max(0.05);
@@ -79,16 +89,16 @@ pub(crate) fn outlines(title: &str, horizontal: &str, groups: &[(String, Vec<f64
     let mut frame = Frame::new(Labels { title, horizontal, description: &label }, range, (0.0, highest));
     let width = (range.1 - range.0) / BINS as f64;
     frame.inside(|svg, x, y| {
-        for (place, outline) in outlines.iter().enumerate() {
+        for (&colour, outline) in colours.iter().zip(&outlines) {
             let corners = outline.iter().enumerate().flat_map(|(bin, &height)| {
                 let left = range.0 + bin as f64 * width;
                 [(left, height), (left + width, height)]
             });
             let path = path_through(corners.map(|(value, height)| (x.place(value), y.place(height))));
-            svg.path(&path, "curve", &series_style(place));
+            svg.path(&path, "curve", &series_style(colour));
         }
     });
-    frame.legend(names);
+    frame.legend_of(colours.iter().copied().zip(names));
     frame.svg
 }
 

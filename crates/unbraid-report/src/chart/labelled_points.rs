@@ -1,5 +1,5 @@
-//! Points with labels beside them and intervals around them, joined within their series: one quantity against another, with
-//! a hyper-parameter as the label (Kumar 2018, Fig. 1; Mathieu 2019, Fig. 2).
+//! Points with labels beside them and intervals around them, joined within their series: one quantity against
+//! another, with a hyper-parameter as the label (Kumar 2018, Fig. 1; Mathieu 2019, Fig. 2).
 
 use super::frame::{Frame, Labels, series_style};
 use super::lines::extent;
@@ -50,11 +50,22 @@ const LABEL_SIZE: f32 = 10.0;
 /// The height of a label.
 const LINE: f64 = 10.0;
 
-/// Draws the points.
+/// Draws the points. Of two or three values an interval may be so wide that it would flatten all others; it is cut
+/// where it would more than triple the chart.
 pub(crate) fn draw(axes: AxisTitles<'_>, series: &[LabelledSeries]) -> Svg {
+    draw_within(axes, series, 1.0)
+}
+
+/// Draws the points, with intervals that are cut near the highest and the lowest of them.
+pub(crate) fn draw_close(axes: AxisTitles<'_>, series: &[LabelledSeries]) -> Svg {
+    draw_within(axes, series, 0.1)
+}
+
+/// Draws the points. Intervals add at most this share of their spread to the chart, above and below.
+fn draw_within(axes: AxisTitles<'_>, series: &[LabelledSeries], share: f64) -> Svg {
     let all = || series.iter().flat_map(|series| &series.points).filter(|point| is_known(point));
     let (left, right) = extent(all().map(|point| point.x));
-    let (low, high) = vertical_reach(all());
+    let (low, high) = vertical_reach(all(), share);
     // Labels beside the outermost points need room.
     let (across, up) = ((right - left) * 0.08, (high - low) * 0.08);
     let label = format!(
@@ -115,11 +126,10 @@ pub(crate) fn draw(axes: AxisTitles<'_>, series: &[LabelledSeries]) -> Svg {
     frame.svg
 }
 
-/// From the lowest to the highest point with its interval. Of two or three values an interval may be so wide that it would
-/// flatten all others; it is cut where it would more than triple the chart.
-fn vertical_reach<'a>(points: impl Iterator<Item = &'a LabelledPoint> + Clone) -> (f64, f64) {
+/// From the lowest to the highest point with its interval, which is cut at this share of the points' spread.
+fn vertical_reach<'a>(points: impl Iterator<Item = &'a LabelledPoint> + Clone, share: f64) -> (f64, f64) {
     let (low, high) = extent(points.clone().map(|point| point.y));
-    let more = high - low;
+    let more = share * (high - low);
     let (bottom, top) = extent(points.flat_map(|point| {
         let (low, high) = point.interval.unwrap_or((point.y, point.y));
         [point.y, low, high]
@@ -234,7 +244,8 @@ mod tests {
         );
     }
 
-    /// A hundred points in one spot: a few labels fit around them, the rest are left out rather than written over each other.
+    /// A hundred points in one spot: a few labels fit around them, the rest are left out rather than written
+    /// over each other.
     #[test]
     fn labels_never_cover_each_other() {
         let crowd = (0..100).map(|i| point(1.0 + f64::from(i) * 1e-6, 0.3, "12.5"));
@@ -249,8 +260,9 @@ mod tests {
         let mut wide = point(1.0, 0.5, "");
         wide.interval = Some((-9.0, 10.0));
         let points = [point(0.0, 0.0, ""), wide.clone(), point(2.0, 1.0, "")];
-        assert_eq!(vertical_reach(points.iter()), (-1.0, 2.0));
-        assert_eq!(vertical_reach([wide].iter()), (-9.0, 10.0), "alone it is all there is");
+        assert_eq!(vertical_reach(points.iter(), 1.0), (-1.0, 2.0));
+        assert_eq!(vertical_reach(points.iter(), 0.25), (-0.25, 1.25));
+        assert_eq!(vertical_reach([wide].iter(), 1.0), (-9.0, 10.0), "alone it is all there is");
     }
 
     #[test]

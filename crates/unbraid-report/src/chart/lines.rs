@@ -25,15 +25,26 @@ const BEGINNING: f64 = 0.05;
 /// Draws curves. The vertical axis covers all points but those of the first twentieth, which may come from above or
 /// below.
 pub(crate) fn draw(title: &str, horizontal: &str, series: &[Series]) -> Svg {
-    draw_as(title, horizontal, series, BEGINNING)
+    draw_as(title, horizontal, series, BEGINNING, |place| place)
+}
+
+/// The same, with the place of each curve among the colours of series.
+pub(crate) fn draw_in(title: &str, horizontal: &str, series: &[Series], colours: &[usize]) -> Svg {
+    draw_as(title, horizontal, series, BEGINNING, |place| colours[place])
 }
 
 /// Draws curves as a whole: the vertical axis covers all points.
 pub(crate) fn draw_whole(title: &str, horizontal: &str, series: &[Series]) -> Svg {
-    draw_as(title, horizontal, series, 0.0)
+    draw_as(title, horizontal, series, 0.0, |place| place)
 }
 
-fn draw_as(title: &str, horizontal: &str, series: &[Series], beginning: f64) -> Svg {
+fn draw_as(
+    title: &str,
+    horizontal: &str,
+    series: &[Series],
+    beginning: f64,
+    colour_of: impl Fn(usize) -> usize,
+) -> Svg {
     let thin: Vec<Series> = series.iter().map(thinned).collect();
     let reach = |axis: fn(&(f64, f64)) -> f64, settled: bool| {
         let values = thin.iter().flat_map(|series| {
@@ -58,11 +69,13 @@ fn draw_as(title: &str, horizontal: &str, series: &[Series], beginning: f64) -> 
     frame.inside(|svg, x, y| {
         for (place, series) in thin.iter().enumerate() {
             let points = series.points.iter().map(|point| (x.place(point.0), y.place(point.1)));
-            svg.path(&path_through(points), "curve", &series_style(place));
+            svg.path(&path_through(points), "curve", &series_style(colour_of(place)));
         }
     });
     if thin.len() > 1 {
-        frame.legend(thin.iter().map(|series| series.name.as_str()));
+        frame.legend_of(
+            thin.iter().enumerate().map(|(place, series)| (colour_of(place), series.name.as_str())),
+        );
     }
     let Frame { mut svg, x, y, .. } = frame;
     let curves: Vec<_> = thin
@@ -75,7 +88,7 @@ fn draw_as(title: &str, horizontal: &str, series: &[Series], beginning: f64) -> 
             let part = |axis: fn(&(f64, f64)) -> f64| -> Vec<f64> {
                 finite.iter().map(axis).map(five_digits).collect()
             };
-            let colour = hex(SERIES[place % SERIES.len()]);
+            let colour = hex(SERIES[colour_of(place) % SERIES.len()]);
             json!({ "name": series.name, "colour": colour, "x": part(|point| point.0), "y": part(|point| point.1) })
         })
         .collect();

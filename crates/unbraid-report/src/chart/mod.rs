@@ -2,8 +2,8 @@
 //!
 //! * [`svg`] has shapes, text and tooltips; [`axis`] goes from values to coordinates.
 //! * [`frame`] and [`row_frame`] are what charts share: title, axes and legend.
-//! * [`lines`], [`bands`], [`labelled_points`], [`box_plot`], [`stacked_shares`], [`histogram`], [`heat_map`] and [`dots`]
-//!   are the charts.
+//! * [`lines`], [`bands`], [`labelled_points`], [`box_plot`], [`stacked_shares`], [`histogram`], [`heat_map`]
+//!   and [`dots`] are the charts.
 
 pub(crate) mod axis;
 pub(crate) mod bands;

@@ -196,7 +196,8 @@ impl Svg {
         self.inline_with(self.width)
     }
 
-    /// The width that is asked for is an attribute, since the security policy of pages allows no styles of single elements.
+    /// The width that is asked for is an attribute, since the security policy of pages allows no styles of
+    /// single elements.
     fn inline_with(&self, most: f64) -> String {
         let (width, height, label) = (short(self.width), short(self.height), escape(&self.label));
         // What can be read off with the pointer can be read off with the arrow keys.

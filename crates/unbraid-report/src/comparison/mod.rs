@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use unbraid::Run;
+use unbraid::config::Config;
 use unbraid::evaluate::{About, Scores};
 use unbraid::files::CellText;
 use unbraid::metrics::{Direction, Level, registry};
@@ -114,18 +115,29 @@ impl<'a> Comparison<'a> {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
-    /// Keys of the configuration in which the runs differ, with the value of each run.
+    /// Keys of the configuration in which the runs differ, with the value of each run as TOML, or a dash.
     pub fn settings(&self) -> Vec<(String, Vec<String>)> {
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
+        let settings = self.differing(Config::values).into_iter();
+        settings.map(|(key, values)| (key, values.into_iter().map(shown).collect())).collect()
+    }
+
+    /// The same for programs: text without quotes, and `None` for a run that does not have the key.
+    fn plain_settings(&self) -> Vec<(String, Vec<Option<String>>)> {
+        self.differing(Config::plain_values)
+    }
+
+    /// Keys in which the runs differ, with their values.
+    fn differing(
+        &self,
+        values: fn(&Config) -> BTreeMap<String, String>,
+    ) -> Vec<(String, Vec<Option<String>>)> {
         let values: Vec<BTreeMap<String, String>> =
-            self.entries.iter().map(|entry| entry.run.config().values()).collect();
+            self.entries.iter().map(|entry| values(entry.run.config())).collect();
         let keys: BTreeSet<&String> = values.iter().flat_map(BTreeMap::keys).collect();
         keys.into_iter()
             .filter(|key| values.iter().any(|other| other.get(*key) != values[0].get(*key)))
-            .map(|key| {
-                let shown =
-                    values.iter().map(|values| values.get(key).cloned().unwrap_or_else(|| "–".to_owned()));
-                (key.clone(), shown.collect())
-            })
+            .map(|key| (key.clone(), values.iter().map(|values| values.get(key).cloned()).collect()))
             .collect()
     }
 
@@ -239,30 +251,32 @@ impl<'a> Comparison<'a> {
     }
 
     /// CSV with one row for each run and value: `run,kind,key,value`. The chance level of a score has the kind
-    /// `chance`.
+    /// `chance`. The value of a setting is empty for a run that does not have it.
     pub fn as_csv(&self, cells: CellText) -> String {
-        let mut text = String::from("run,kind,key,value\n");
+        let (settings, losses, scores) = (self.plain_settings(), self.last_losses(), self.scores());
+        let mut table = csv::Writer::from_writer(Vec::new());
+        let mut write = |record: [&str; 4]| table.write_record(record).expect("memory takes every record");
+        write(["run", "kind", "key", "value"]);
         for (place, entry) in self.entries.iter().enumerate() {
             let mut row = |kind: &str, key: &str, value: &str| {
-                let [name, key, value] =
-                    [entry.name.as_str(), key, value].map(|text| quoted(&cells.of(text)));
-                let _ = writeln!(text, "{name},{kind},{key},{value}");
+                write([&cells.of(&entry.name), kind, &cells.of(key), &cells.of(value)]);
             };
-            for (key, values) in self.settings() {
-                row("setting", &key, &values[place]);
+            for (key, values) in &settings {
+                row("setting", key, values[place].as_deref().unwrap_or_default());
             }
-            for (kind, rows) in [("loss", self.last_losses()), ("score", self.scores())] {
+            for (kind, rows) in [("loss", &losses), ("score", &scores)] {
                 for ComparedNumber { key, values, chance, .. } in rows {
                     if let Some(value) = values[place] {
-                        row(kind, &key, &value.to_string());
+                        row(kind, key, &value.to_string());
                     }
                     if let Some(level) = chance.get(place).copied().flatten() {
-                        row("chance", &key, &level.mean.to_string());
+                        row("chance", key, &level.mean.to_string());
                     }
                 }
             }
         }
-        text
+        let bytes = table.into_inner().expect("memory takes every record");
+        String::from_utf8(bytes).expect("the records are text")
     }
 
     /// JSON with one object for each run, under `runs`.
@@ -271,8 +285,8 @@ impl<'a> Comparison<'a> {
             rows.into_iter().filter_map(|row| Some((row.key, row.values[place]?))).collect()
         };
         let runs = self.entries.iter().enumerate().map(|(place, entry)| {
-            let settings: BTreeMap<String, String> = self
-                .settings()
+            let settings: BTreeMap<String, Option<String>> = self
+                .plain_settings()
                 .into_iter()
                 .map(|(key, mut values)| (key, values.swap_remove(place)))
                 .collect();
@@ -341,15 +355,6 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// As a field of CSV (RFC 4180).
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,7 +366,12 @@ mod tests {
     fn every_format_has_the_same_numbers() {
         let directory = tempfile::tempdir().unwrap();
         let one = tiny_run(&directory, "one", &["objective.beta=1", "evaluation.report=false"]);
-        let unscored = ["objective.beta=4", "evaluation.after_training=false", "evaluation.report=false"];
+        let unscored = [
+            "objective.beta=4",
+            "evaluation.after_training=false",
+            "evaluation.report=false",
+            "evaluation.metrics=[\"mig\", \"sap\"]",
+        ];
         let runs = [one, tiny_run(&directory, "two", &unscored)];
         let comparison = Comparison::new(&runs).unwrap();
         assert_eq!(comparison.names().collect::<Vec<_>>(), ["one", "two"]);
@@ -377,6 +387,15 @@ mod tests {
         assert_eq!(json["runs"][0]["chance"]["mig"].as_f64(), Some(level.mean));
         assert!(comparison.as_csv(CellText::Plain).contains(&format!("one,chance,mig,{}\n", level.mean)));
         assert!(comparison.as_text().contains(&format!("{:.4}", mig.unwrap())));
+        // Lists have commas and quotes in them.
+        assert!(comparison.settings().iter().any(|(_, values)| values[1].contains("\", \"")));
+        let csv = comparison.as_csv(CellText::Plain);
+        let records: Vec<csv::StringRecord> =
+            csv::Reader::from_reader(csv.as_bytes()).records().collect::<Result<_, _>>().unwrap();
+        for (key, values) in comparison.settings() {
+            let expected = ["two", "setting", &key, &values[1]];
+            assert!(records.iter().any(|record| record.iter().eq(expected)), "{key}: {csv}");
+        }
 
         let page = directory.path().join("compare.html");
         comparison.write_page(&page, Existing::Keep, &Silent).unwrap();
@@ -409,9 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("a"), "a");
-        assert_eq!(quoted("[1, 2] \"x\""), "\"[1, 2] \"\"x\"\"\"");
+    fn long_values_are_cut() {
         assert_eq!(cut("abcdef", 4), "abc…");
     }
 }

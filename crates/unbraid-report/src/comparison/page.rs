@@ -23,8 +23,8 @@ use unbraid::files::{self, Existing};
 const IMAGES: usize = 1000;
 
 impl Comparison<'_> {
-    /// Writes a self-contained page with tables, training curves, latent traversals, and models that move together. A run
-    /// whose data cannot be opened has no traversals, and the page says why.
+    /// Writes a self-contained page with tables, training curves, latent traversals, and models that move
+    /// together. A run whose data cannot be opened has no traversals, and the page says why.
     ///
     /// # Errors
     /// If there is a file that must be kept, or the page cannot be written.

@@ -1,4 +1,5 @@
-//! Codes for viewers of embeddings: a Parquet table with thumbnails and coordinates, and the files of TensorBoard's projector.
+//! Codes for viewers of embeddings: a Parquet table with thumbnails and coordinates, and the files of
+//! TensorBoard's projector.
 
 mod parquet;
 mod plane;

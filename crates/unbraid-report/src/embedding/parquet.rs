@@ -1,5 +1,5 @@
-//! Codes as a Parquet file: the columns of the CSV file, the same numbers in binary, and for each image a thumbnail and its place
-//! in the plane of the first two principal components.
+//! Codes as a Parquet file: the columns of the CSV file, the same numbers in binary, and for each image a
+//! thumbnail and its place in the plane of the first two principal components.
 
 use super::plane::Plane;
 use super::thumbnail;
@@ -33,8 +33,9 @@ enum Column {
     Floats(Vec<f32>),
 }
 
-/// Encodes all images of a data set and writes the table, a row group at a time. `x` and `y` are the first two principal
-/// components of the means; `thumbnail`, of data with pictures, is a PNG as a `data:` address, which viewers show as they find it.
+/// Encodes all images of a data set and writes the table, a row group at a time. `x` and `y` are the first
+/// two principal components of the means; `thumbnail`, of data with pictures, is a PNG as a `data:` address,
+/// which viewers show as they find it.
 ///
 /// # Errors
 /// If an image cannot be read, or the file cannot be written or exists and is to be kept.

@@ -6,7 +6,7 @@ use unbraid::Run;
 use unbraid::data::DataSet;
 use unbraid::data::progress::Silent;
 use unbraid::inference::input;
-use unbraid::model::principal_components::symmetric_eigen;
+use unbraid::metrics::linear_algebra::symmetric_eigen;
 
 /// How many images determine the plane, evenly spaced among all.
 const IMAGES: usize = 10_000;

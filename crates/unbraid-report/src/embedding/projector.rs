@@ -1,5 +1,5 @@
-//! The files of TensorBoard's embedding projector: codes and what is known of the images as TSV, all images on one sheet, and a
-//! configuration that names them.
+//! The files of TensorBoard's embedding projector: codes and what is known of the images as TSV, all images
+//! on one sheet, and a configuration that names them.
 
 use super::thumbnail;
 use crate::error::{Error, Result};
@@ -20,8 +20,9 @@ const LARGEST_SHEET: usize = 8192;
 /// The longer side of an image on it, if all of them fit.
 const THUMBNAIL: usize = 64;
 
-/// Encodes all images of a data set and writes `vectors.tsv` (the means), `metadata.tsv`, `sprite.png` for data with pictures,
-/// and `projector_config.pbtxt` into a directory, which is created if it does not exist. Returns the files.
+/// Encodes all images of a data set and writes `vectors.tsv` (the means), `metadata.tsv`, `sprite.png` for
+/// data with pictures, and `projector_config.pbtxt` into a directory, which is created if it does not exist.
+/// Returns the files.
 ///
 /// # Errors
 /// If an image cannot be read, or a file cannot be written or exists and is to be kept.
@@ -66,8 +67,8 @@ pub fn write_projector(
     Ok(written)
 }
 
-/// Index, name and factors of each image. The projector takes a file with a single column for one without a header, so there
-/// are always two or more.
+/// Index, name and factors of each image. The projector takes a file with a single column for one without a
+/// header, so there are always two or more.
 fn write_metadata(data: &dyn DataSet, out: &mut impl Write) -> std::io::Result<()> {
     let factors = data.factors().map_or(&[][..], FactorSpace::factors);
     // Tabs and line breaks separate cells.

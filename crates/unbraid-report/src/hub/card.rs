@@ -12,17 +12,17 @@ use unbraid::model::NamedParameter;
 
 /// What a card is made of.
 #[derive(Debug)]
-pub struct ModelCard<'a> {
+pub(super) struct ModelCard<'a> {
     /// The run.
-    pub run: &'a Run,
+    pub(super) run: &'a Run,
     /// The identifier of a licence, such as `mit`.
-    pub licence: Option<&'a str>,
+    pub(super) licence: Option<&'a str>,
     /// Its scores, if it has been evaluated.
-    pub scores: Option<&'a Scores>,
+    pub(super) scores: Option<&'a Scores>,
     /// Files beside the card, with what they show.
-    pub pictures: &'a [(&'a str, &'a str)],
+    pub(super) pictures: &'a [(&'a str, &'a str)],
     /// Why there are no ONNX files, if there are none.
-    pub without_onnx: Option<&'a str>,
+    pub(super) without_onnx: Option<&'a str>,
 }
 
 /// A text as YAML has it: every JSON string is one.
@@ -49,7 +49,7 @@ fn listed(scores: &Scores) -> Vec<(&str, &str, f64)> {
 }
 
 /// The card as Markdown.
-pub fn model_card(card: &ModelCard<'_>) -> String {
+pub(super) fn model_card(card: &ModelCard<'_>) -> String {
     let mut text = header(card);
     let run = card.run;
     let config = run.config();

@@ -1,9 +1,11 @@
-//! A run as a directory that can be uploaded to a model hub: model card, weights, configuration, ONNX files, page and pictures.
+//! A run as a directory that can be uploaded to a model hub: model card, weights, configuration, ONNX files,
+//! page and pictures.
 
 mod card;
 
 use crate::error::{Error, Result};
 use crate::run_report::write_run_report;
+use card::{ModelCard, model_card};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,8 +14,6 @@ use unbraid::data::files::{longest_table, read_limited};
 use unbraid::data::progress::Progress;
 use unbraid::export::{onnx, weights};
 use unbraid::files::{self, Existing};
-
-pub use card::{ModelCard, model_card};
 
 /// Pictures of a report that a card shows, with what they show.
 const PICTURES: [(&str, &str); 5] = [
@@ -24,12 +24,12 @@ const PICTURES: [(&str, &str); 5] = [
     ("reconstructed-features.svg", "Columns and their reconstructions"),
 ];
 
-/// Writes the directory, which is created if it does not exist. A run without a report is given one first, for which its data
-/// is opened. Returns the files in the order in which they were written.
+/// Writes the directory, which is created if it does not exist. A run without a report is given one first,
+/// for which its data is opened. Returns the files in the order in which they were written.
 ///
 /// # Errors
-/// If a file exists and is to be kept, the data of a run without a report cannot be opened, a file of the run is a symbolic
-/// link, or a file cannot be written.
+/// If a file exists and is to be kept, the data of a run without a report cannot be opened, a file of the run
+/// is a symbolic link, or a file cannot be written.
 pub fn write_hub_directory(
     run: &Run,
     directory: &Path,
@@ -77,8 +77,8 @@ pub fn write_hub_directory(
     Ok(written)
 }
 
-/// Whether a file of the run is there. A link in a run of a stranger may lead to any file of ours, and what is written here is
-/// meant to be published.
+/// Whether a file of the run is there. A link in a run of a stranger may lead to any file of ours, and what
+/// is written here is meant to be published.
 fn is_there(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => {

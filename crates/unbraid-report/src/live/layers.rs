@@ -15,8 +15,8 @@ use unbraid::model::{BATCH_NORM_EPSILON, Blueprint, Network};
 /// Encoder and decoder.
 #[derive(Debug)]
 pub(super) struct PlainNetwork {
-    /// From an image to the posterior means and the logits of the categorical units. A posterior whose mean has no closed form
-    /// has none here: its codes are means of many passes through further layers.
+    /// From an image to the posterior means and the logits of the categorical units. A posterior whose mean
+    /// has no closed form has none here: its codes are means of many passes through further layers.
     pub(super) encoder: Option<Vec<PlainLayer>>,
     /// From the values of all units to the expected image.
     pub(super) decoder: Vec<PlainLayer>,

@@ -15,9 +15,9 @@ struct Match {
 }
 
 /// For each unit of the first run in the order of its page, the unit of the other run that moves with it: the strongest
-/// correlations choose first, and no unit is chosen twice. A value of the first unit becomes the value of the other that is as
-/// many standard deviations from its mean, with the sign of the correlation, as far as its own range goes. Categorical units
-/// have no match.
+/// correlations choose first, and no unit is chosen twice. A value of the first unit becomes the value of the
+/// other that is as many standard deviations from its mean, with the sign of the correlation, as far as its
+/// own range goes. Categorical units have no match.
 pub(super) fn describe(first: &EncodedRun<'_>, other: &EncodedRun<'_>) -> Vec<Value> {
     let columns = |encoded: &EncodedRun<'_>| -> Vec<Standardised> {
         (0..encoded.layout().continuous()).map(|unit| Standardised::new(&encoded.means(unit))).collect()

@@ -1,5 +1,5 @@
-//! The part of a page that moves: models with their weights, and the script that decodes and encodes images, or rows of a
-//! table, in the browser.
+//! The part of a page that moves: models with their weights, and the script that decodes and encodes images,
+//! or rows of a table, in the browser.
 //!
 //! * [`layers`] is a network as the engine computes it, [`weights`] its numbers as bytes.
 //! * [`units`] says what each latent unit does, [`matches`] which units of several models are the same.
@@ -71,8 +71,8 @@ pub(crate) struct LiveRun<'a> {
     pub(crate) encoded: &'a EncodedRun<'a>,
 }
 
-/// The section of one run, or of several that were trained on the same data: the first has the sliders, and the others follow
-/// where their units match. Models of more than `limit` megabytes together are left out.
+/// The section of one run, or of several that were trained on the same data: the first has the sliders, and
+/// the others follow where their units match. Models of more than `limit` megabytes together are left out.
 ///
 /// # Errors
 /// If images of the data cannot be read.

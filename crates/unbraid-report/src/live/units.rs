@@ -49,8 +49,8 @@ fn factors(encoded: &EncodedRun<'_>) -> Vec<FactorValues> {
     space.latent().into_iter().map(named).collect()
 }
 
-/// The factor that a unit follows best: by the share of its variance for a continuous unit, by mutual information in nats for
-/// a categorical one.
+/// The factor that a unit follows best: by the share of its variance for a continuous unit, by mutual
+/// information in nats for a categorical one.
 fn best_factor(encoded: &EncodedRun<'_>, unit: Unit, factors: &[FactorValues]) -> Option<Value> {
     let (measure, strengths): (&str, Vec<f64>) = match unit {
         Unit::Continuous(unit) => {
@@ -72,8 +72,9 @@ fn best_factor(encoded: &EncodedRun<'_>, unit: Unit, factors: &[FactorValues]) -
 }
 
 /// R² of a unit's posterior means on a factor, whose k values are categories: adjusted for their number,
-/// 1 - (1 - Var(E\[z|v\]) / Var(z)) (n - 1) / (n - k), and at least 0. This is the squared correlation ratio (Pearson 1905)
-/// with Wherry's adjustment; it does not ask for a linear or ordered relation, so that it fits angles and kinds of shape.
+/// 1 - (1 - Var(E\[z|v\]) / Var(z)) (n - 1) / (n - k), and at least 0. This is the squared correlation ratio
+/// (Pearson 1905) with Wherry's adjustment; it does not ask for a linear or ordered relation, so that it fits
+/// angles and kinds of shape.
 fn explained_variance(means: &[f64], values: &[u32]) -> f64 {
     let count = means.len() as f64;
     let mean = means.iter().sum::<f64>() / count;

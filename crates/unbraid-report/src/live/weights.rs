@@ -50,8 +50,8 @@ pub(super) fn length(network: &PlainNetwork, precision: Precision) -> usize {
     network.layers().map(|layer| 4 * layer.bias.len() + of_rows(&layer.rows)).sum()
 }
 
-/// For each layer, its biases in single precision; then, of bytes, the scale of each output; then for each output its weights.
-/// Little-endian throughout.
+/// For each layer, its biases in single precision; then, of bytes, the scale of each output; then for each
+/// output its weights. Little-endian throughout.
 pub(super) fn bytes(network: &PlainNetwork, precision: Precision) -> Vec<u8> {
     let mut bytes = Vec::new();
     for layer in network.layers() {

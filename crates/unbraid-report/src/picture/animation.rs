@@ -66,8 +66,8 @@ impl Animation {
         Self::back_and_forth((0..frames).map(frame).collect(), DELAY)
     }
 
-    /// The file. Colours are exact where 256 are enough for all frames, as for grey images; else each frame gets its own
-    /// palette.
+    /// The file. Colours are exact where 256 are enough for all frames, as for grey images; else each frame
+    /// gets its own palette.
     ///
     /// # Errors
     /// If there is no frame, frames differ in size, or a side is longer than 65,535 pixels.
@@ -179,8 +179,8 @@ mod tests {
         let expected = animation.frames[0].picture().as_raw();
         let shown = frames[0].1.chunks(4).flat_map(|pixel| pixel[..3].to_vec());
         let error: f64 = shown.zip(expected).map(|(a, b)| f64::from(a.abs_diff(*b))).sum();
-        // A palette of 6 x 7 x 6 fixed colours would be off by 255/20 in red, 255/24 in green and 255/10 in blue, which is
-        // halfway between two of them: 16 on average.
+        // A palette of 6 x 7 x 6 fixed colours would be off by 255/20 in red, 255/24 in green and 255/10 in
+        // blue, which is halfway between two of them: 16 on average.
         assert!(error / (expected.len() as f64) < 16.0, "{error}");
     }
 

@@ -125,8 +125,8 @@ impl Canvas {
         }
     }
 
-    /// Writes one line of text, vertically centred at `middle`; returns its width. Letters are those of Latin scripts, Greek
-    /// and common symbols.
+    /// Writes one line of text, vertically centred at `middle`; returns its width. Letters are those of Latin
+    /// scripts, Greek and common symbols.
     pub fn text(
         &mut self,
         text: &str,

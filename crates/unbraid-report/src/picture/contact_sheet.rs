@@ -6,7 +6,6 @@ use crate::colour::{FAINT_INK, INK};
 use crate::error::Result;
 use crate::font::text_width;
 use crate::numbers::thousands;
-use std::collections::BTreeSet;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, Factor, sampling};
 
@@ -169,7 +168,9 @@ impl<'a> Sheet<'a> {
 
     fn random_images(&mut self) -> Result {
         let SheetOptions { rows, columns, seed } = self.options;
-        let images = distinct(self.data.len(), rows * columns, Stream::new(seed, "contact sheet"));
+        // One that occurs twice would look like a duplicate in the data.
+        let mut generator = Stream::new(seed, "contact sheet").at(0).generator();
+        let images = sampling::distinct(self.data.len(), &mut generator, rows * columns);
         for (row, images) in images.chunks(columns).enumerate() {
             if row == 0 {
                 let middle = self.cursor + self.cell.1 / 2;
@@ -202,22 +203,6 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Up to `count` images, in the order in which they are drawn. None occurs twice, which would look like a duplicate in the
-/// data.
-fn distinct(dataset_len: usize, count: usize, stream: Stream) -> Vec<usize> {
-    let mut generator = stream.at(0).generator();
-    let mut drawn = BTreeSet::new();
-    let mut images = Vec::with_capacity(count);
-    while images.len() < count.min(dataset_len) {
-        let mut image = [0];
-        sampling::uniform(dataset_len, &mut generator, &mut image);
-        if drawn.insert(image[0]) {
-            images.push(image[0]);
-        }
-    }
-    images
-}
-
 fn title(data: &dyn DataSet) -> String {
     format!("{}: {} images of {}", data.name(), thousands(data.len()), data.shape())
 }
@@ -239,14 +224,6 @@ fn shorten(text: &str, width: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_image_is_drawn_twice() {
-        let mut images = distinct(30, 40, Stream::new(0, "test"));
-        images.sort_unstable();
-        assert_eq!(images, (0..30).collect::<Vec<_>>());
-        assert_eq!(distinct(1_000_000, 5, Stream::new(0, "test")).len(), 5);
-    }
 
     #[test]
     fn values_are_spread_over_the_whole_factor() {

@@ -19,8 +19,8 @@ const BATCH: usize = 512;
 /// More images than this do not fit a sheet that anything could show.
 const MOST_ON_A_SHEET: usize = 2500;
 
-/// Where decoded images go: a sheet (`.png`), an archive of arrays (`.npz`), or a directory of PNG files; the rows of a run on
-/// a table to a table (`.csv`) or an archive.
+/// Where decoded images go: a sheet (`.png`), an archive of arrays (`.npz`), or a directory of PNG files; the
+/// rows of a run on a table to a table (`.csv`) or an archive.
 ///
 /// It is created before the images are computed, so that a wrong path fails at once.
 ///
@@ -86,8 +86,9 @@ impl ImageOutput {
     }
 
     /// Decodes rows of latent values and writes the images; a sheet has a title. An archive has `images`
-    /// `[images, height, width, channels]` in single precision and the latent values as `codes` and `categories`, so that
-    /// it can be decoded again; of a run on a table, `vectors` `[rows, columns]` in double precision and the names `columns`.
+    /// `[images, height, width, channels]` in single precision and the latent values as `codes` and
+    /// `categories`, so that it can be decoded again; of a run on a table, `vectors` `[rows, columns]` in
+    /// double precision and the names `columns`.
     ///
     /// # Errors
     /// If there are too many images for a sheet, the run has no pictures or no columns, or a file cannot be written.

@@ -10,7 +10,8 @@ use unbraid::data::DataSet;
 use unbraid::data::progress::Progress;
 use unbraid::data::random::Stream;
 
-/// Images are summed in parts of this many, one after the other, so that the sum does not depend on the number of threads.
+/// Images are summed in parts of this many, one after the other, so that the sum does not depend on the
+/// number of threads.
 const PART: usize = 4096;
 /// Sums in memory, however many images there are.
 const PARTS_AT_ONCE: usize = 32;
@@ -20,8 +21,8 @@ const MARGIN: usize = 16;
 const TITLE_SIZE: f32 = 20.0;
 const TITLE_HEIGHT: usize = 40;
 
-/// Draws the mean of all images of a data set. The brightest value is white: the mean of small shapes that move would be
-/// nearly black.
+/// Draws the mean of all images of a data set. The brightest value is white: the mean of small shapes that
+/// move would be nearly black.
 ///
 /// ```
 /// use unbraid::data::{DataSpec, open, progress::Silent};
@@ -82,8 +83,8 @@ mod tests {
     use unbraid::data::progress::Silent;
     use unbraid::data::{DataSpec, open};
 
-    /// Shapes are white on black, so that the mean over all pixels and images is the mean of their areas, counted here image
-    /// by image; corners, which no shape reaches, stay black.
+    /// Shapes are white on black, so that the mean over all pixels and images is the mean of their areas,
+    /// counted here image by image; corners, which no shape reaches, stay black.
     #[test]
     fn the_mean_has_the_area_of_the_images() {
         // 3 shapes x 6 scales x 20 orientations x 4 x 4 positions = 5,760 images: more than one part.

@@ -20,8 +20,8 @@ pub struct FeatureTraversal {
     pub horizontal: String,
     /// The values that it takes.
     pub values: Vec<f64>,
-    /// What is decoded for each, `[values, columns]`, as [`Run::decode_standardised`](unbraid::Run::decode_standardised)
-    /// gives it.
+    /// What is decoded for each, `[values, columns]`, as
+    /// [`Run::decode_standardised`](unbraid::Run::decode_standardised) gives it.
     pub rows: Array2<f32>,
 }
 
@@ -66,8 +66,8 @@ impl PictureFile {
         Self::with_extension(path, existing, &["png", "gif"], expected)
     }
 
-    /// A path that ends in `.png`, in `.gif` for an animation, or in `.svg` for charts: what a traversal may be written to,
-    /// as long as it is not known whether the run is on images or on a table.
+    /// A path that ends in `.png`, in `.gif` for an animation, or in `.svg` for charts: what a traversal may
+    /// be written to, as long as it is not known whether the run is on images or on a table.
     ///
     /// # Errors
     /// As [`PictureFile::new`].

@@ -8,15 +8,16 @@ use unbraid::prior::Prior;
 /// The share of each unit on either side that a picture may leave out.
 const TAIL: f64 = 0.002;
 
-/// Draws the densities of priors of two units side by side, in the same colours and over the same square: from `-reach` to
-/// `reach` along both axes, or as far as the widest of them goes.
+/// Draws the densities of priors of two units side by side, in the same colours and over the same square:
+/// from `-reach` to `reach` along both axes, or as far as the widest of them goes.
 ///
 /// ```
 /// use unbraid::Device;
 /// use unbraid::config::PriorConfig;
 /// use unbraid::prior::Prior;
 ///
-/// let prior = Prior::new(&PriorConfig::StudentT { degrees_of_freedom: 3.0 }, 2, None, &Device::cpu().tensor_device())?;
+/// let family = PriorConfig::StudentT { degrees_of_freedom: 3.0 };
+/// let prior = Prior::new(&family, 2, None, &Device::cpu().tensor_device())?;
 /// let picture = unbraid_report::draw_priors(&[("Student-t, 3 degrees of freedom", prior)], Some(4.0));
 /// assert!(picture.width() > 320);
 /// # Ok::<(), unbraid::Error>(())
@@ -51,9 +52,10 @@ mod tests {
         Prior::new(config, 2, None, &Device::cpu().tensor_device()).unwrap()
     }
 
-    /// Student's t with 3 degrees of freedom has the density 2 / (pi sqrt(3)) at 0 and 3/4 squared of that at 1; two independent
-    /// units have the products. The mixture of Mathieu's eq. 9 has a quarter of 1 / (2 pi 0.03) at each of its positions, but
-    /// for what the others add: exp(-2 / (2 0.03)) of it from two neighbours.
+    /// Student's t with 3 degrees of freedom has the density 2 / (pi sqrt(3)) at 0 and 3/4 squared of that at
+    /// 1; two independent units have the products. The mixture of Mathieu's eq. 9 has a quarter of 1 / (2 pi
+    /// 0.03) at each of its positions, but for what the others add: exp(-2 / (2 0.03)) of it from two
+    /// neighbours.
     #[test]
     fn densities_are_those_of_the_formulas() {
         let student = prior(&PriorConfig::StudentT { degrees_of_freedom: 3.0 });

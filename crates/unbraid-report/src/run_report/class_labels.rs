@@ -45,8 +45,8 @@ impl<'a> ClassLabels<'a> {
     }
 }
 
-/// The mutual information of classes and values, in nats, from counts. Numbers that hardly ever repeat are cut into twenty
-/// classes of equal size.
+/// The mutual information of classes and values, in nats, from counts. Numbers that hardly ever repeat are
+/// cut into twenty classes of equal size.
 pub(super) fn class_information(classes: &[i64], values: &[f64]) -> f64 {
     let (classes, class_count) = numbered(&classes.iter().map(|class| *class as f64).collect::<Vec<f64>>());
     let (mut values, mut value_count) = numbered(values);

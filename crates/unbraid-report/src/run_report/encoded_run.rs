@@ -20,11 +20,13 @@ pub(crate) struct EncodedRun<'a> {
     indices: Vec<usize>,
     posteriors: Posteriors,
     divergences: Vec<(Unit, f64)>,
+    /// The variance of each continuous unit's mean.
+    mean_variances: Vec<f64>,
 }
 
 impl<'a> EncodedRun<'a> {
-    /// Draws at most `count` images and encodes them; the same images of the same data for every run, so that runs can be
-    /// compared.
+    /// Draws at most `count` images and encodes them; the same images of the same data for every run, so that
+    /// runs can be compared.
     ///
     /// # Errors
     /// If the images are of another size than those of the run, or cannot be read.
@@ -35,10 +37,11 @@ impl<'a> EncodedRun<'a> {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let mut generator = Stream::new(0, "report images").at(0).generator();
-        let indices = sampling::at_most(count, data.len(), &mut generator);
+        let indices = sampling::distinct(data.len(), &mut generator, count);
         let posteriors = run.encode_data(data, &indices, noise(), progress)?;
         let divergences = sorted(run.layout().units().zip(run.divergences(&posteriors, 0)).collect());
-        Ok(Self { run, data, indices, posteriors, divergences })
+        let mean_variances = posteriors.mean_variances();
+        Ok(Self { run, data, indices, posteriors, divergences, mean_variances })
     }
 
     /// The run.
@@ -125,8 +128,8 @@ impl<'a> EncodedRun<'a> {
         Ok(rows)
     }
 
-    /// The mean of the first images as one image, and how many these are; read in parts, since thousands of large images need
-    /// not fit in memory at once.
+    /// The mean of the first images as one image, and how many these are; read in parts, since thousands of
+    /// large images need not fit in memory at once.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -181,32 +184,17 @@ impl<'a> EncodedRun<'a> {
 
     /// Whether the mean of a unit varies over the data.
     pub(crate) fn is_active(&self, unit: usize) -> bool {
-        let means = self.means(unit);
-        let count = means.len().max(1) as f64;
-        let mean = means.iter().sum::<f64>() / count;
-        means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count > ACTIVE
+        self.mean_variances[unit] > ACTIVE
     }
 
     /// The values of a factor, one for each image.
     pub(crate) fn factor(&self, position: usize) -> Vec<f64> {
-        self.factor_of(position, &self.indices)
-    }
-
-    /// As [`EncodedRun::factor`], with each image once: those of a small data set are drawn several times.
-    pub(crate) fn factor_of_distinct_images(&self, position: usize) -> Vec<f64> {
-        let mut indices = self.indices.clone();
-        indices.sort_unstable();
-        indices.dedup();
-        self.factor_of(position, &indices)
-    }
-
-    fn factor_of(&self, position: usize, indices: &[usize]) -> Vec<f64> {
         let mut row = vec![0; self.data.factors().map_or(0, FactorSpace::len)];
         let value = |&index: &usize| {
             self.data.factors_of(index, &mut row);
             f64::from(row[position])
         };
-        indices.iter().map(value).collect()
+        self.indices.iter().map(value).collect()
     }
 
     /// The prior's density of two continuous units at some points.
@@ -238,8 +226,8 @@ mod tests {
         let order: Vec<Unit> = order.into_iter().map(|(unit, _)| unit).collect();
         assert_eq!(order, [1, 3, 0, 2].map(Unit::Continuous));
     }
-    /// The density of the standard normal distribution is exp(-z^2 / 2) / sqrt(2 pi) for each unit, and the product of these
-    /// for both.
+    /// The density of the standard normal distribution is exp(-z^2 / 2) / sqrt(2 pi) for each unit, and the
+    /// product of these for both.
     #[test]
     fn densities_are_those_of_the_prior() {
         use std::f64::consts::PI;

@@ -2,12 +2,16 @@
 
 use super::class_labels::class_information;
 use super::encoded_run::EncodedRun;
-use super::latent_figures::{unit_names, with_categorical_units};
+use super::latent_figures::{INFORMATION, unit_names, with_categorical_units};
 use crate::html::escape;
 use crate::numbers::{number, thousands};
 use std::fmt::Write;
-use unbraid::data::Factor;
+use unbraid::data::random::Stream;
+use unbraid::data::{Factor, sampling};
 use unbraid::evaluate::Scores;
+use unbraid::metrics::Report;
+use unbraid::metrics::information::{BINS, discretise};
+use unbraid::metrics::scores::HistogramParameters;
 
 /// One row of the table of factors.
 struct Row {
@@ -100,10 +104,11 @@ fn cell(value: Option<f64>) -> String {
 pub(super) fn factors(encoded: &EncodedRun<'_>, scores: Option<&Scores>) -> String {
     let Some((scores, space)) = scores.zip(encoded.data().factors()) else { return String::new() };
     let names = &scores.about.factors;
-    let information = scores.matrix("mutual_information").filter(|matrix| matrix.ncols() == names.len());
+    let information = scores.matrix(INFORMATION).filter(|matrix| matrix.ncols() == names.len());
     let information = information.map(|matrix| with_categorical_units(encoded, matrix, names));
     let units = information.as_ref().map_or_else(Vec::new, |matrix| unit_names(encoded, matrix.nrows()));
     let entropies = scores.report.list("factor_entropy");
+    let bins = bins_of(&scores.report);
     let row = |(column, name): (usize, &String)| {
         let factor: Option<&Factor> = space.position(name).map(|position| &space.factors()[position]);
         let best = information.as_ref().zip(entropies).and_then(|(matrix, entropies)| {
@@ -114,17 +119,15 @@ pub(super) fn factors(encoded: &EncodedRun<'_>, scores: Option<&Scores>) -> Stri
         });
         let share_by_chance = space.position(name).zip(entropies).and_then(|(position, entropies)| {
             let entropy = entropies.get(column).copied().filter(|entropy| *entropy > 0.0)?;
-            best.as_ref()
-                .map(|_| information_by_chance(encoded, position, scores.about.train_points) / entropy)
+            let bins = bins.filter(|_| best.is_some())?;
+            Some(information_by_chance(encoded, position, scores.about.train_points, bins) / entropy)
         });
         let key = format!("attribute_accuracy/{name}");
         Row {
             name: name.clone(),
             kind: factor.map_or("", |factor| factor.kind.name()),
             values: factor.map_or(0, |factor| factor.size),
-            rarest: space
-                .position(name)
-                .and_then(|position| rarest(&encoded.factor_of_distinct_images(position))),
+            rarest: space.position(name).and_then(|position| rarest(&encoded.factor(position))),
             best,
             share_by_chance,
             accuracy: scores.get(&key),
@@ -182,14 +185,31 @@ fn rarest(values: &[f64]) -> Option<(usize, usize)> {
     runs.map(<[f64]>::len).min().map(|fewest| (fewest, values.len()))
 }
 
-/// The largest mutual information of a unit with a factor whose values are shuffled, in nats: what the estimate is where
-/// there is none, from as many points as the scores had.
-fn information_by_chance(encoded: &EncodedRun<'_>, factor: usize, points: usize) -> f64 {
+/// The number of bins of the mutual information of the scores, which their parameters tell; `None` if it was
+/// not estimated from bins.
+fn bins_of(scores: &Report) -> Option<usize> {
+    let score = scores.scores.iter().find(|score| score.values.matrix(INFORMATION).is_some())?;
+    if score.parameters.get("neighbours").is_some_and(|neighbours| !neighbours.is_null()) {
+        return None;
+    }
+    match score.parameters.get("bins") {
+        None => Some(HistogramParameters::default().bins),
+        // A file may say anything.
+        Some(bins) => bins.as_u64().map(|bins| bins as usize).filter(|bins| BINS.contains(bins)),
+    }
+}
+
+/// The largest mutual information of a unit with a factor whose values are shuffled, in nats: what the
+/// estimate is where there is none, from as many points and bins as the scores had.
+fn information_by_chance(encoded: &EncodedRun<'_>, factor: usize, points: usize, bins: usize) -> f64 {
     let mut values = encoded.factor(factor);
     values.truncate(points);
-    let values = shuffled(&values);
-    let continuous =
-        (0..encoded.layout().continuous()).map(|unit| binned(&encoded.means(unit)[..values.len()]));
+    let mut generator = Stream::new(0, "report chance").at(factor as u64).generator();
+    let order = sampling::distinct(values.len(), &mut generator, values.len());
+    let values: Vec<f64> = order.into_iter().map(|place| values[place]).collect();
+    let continuous = (0..encoded.layout().continuous()).map(|unit| {
+        discretise(&encoded.means(unit)[..values.len()], bins).into_iter().map(i64::from).collect()
+    });
     let categories = &encoded.posteriors().categories;
     let classes = categories
         .columns()
@@ -198,28 +218,10 @@ fn information_by_chance(encoded: &EncodedRun<'_>, factor: usize, points: usize)
     continuous.chain(classes).map(|unit: Vec<i64>| class_information(&unit, &values)).fold(0.0, f64::max)
 }
 
-/// The values in another order, always the same one: a prime number of steps onwards, again and again.
-fn shuffled(values: &[f64]) -> Vec<f64> {
-    const STEP: usize = 7_368_787;
-    let count = values.len();
-    // A multiple of the prime would come back to where it began.
-    let step = if count.is_multiple_of(STEP) { 1 } else { STEP };
-    (0..count).map(|place| values[(place * step) % count]).collect()
-}
-
-/// Twenty bins of equal width, as those of the mutual information of the scores.
-fn binned(values: &[f64]) -> Vec<i64> {
-    const BINS: f64 = 20.0;
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
-    let width = if high > low { (high - low) / BINS } else { 1.0 };
-    values.iter().map(|value| ((value - low) / width).floor().min(BINS - 1.0) as i64).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     fn row(name: &str) -> Row {
         Row {
@@ -320,20 +322,18 @@ mod tests {
         assert_eq!(cells(&html), [["hat", "1,200", "12 of 1,500", "ordered"]]);
     }
 
+    /// The bins are those of the scores; there are none where neighbours were counted, and old files do not say.
     #[test]
-    fn shuffled_values_are_the_same_in_another_order() {
-        let values: Vec<f64> = (0..1000).map(f64::from).collect();
-        let mut found = shuffled(&values);
-        assert_ne!(found, values);
-        found.sort_by(f64::total_cmp);
-        assert_eq!(found, values);
-        assert!(shuffled(&[]).is_empty());
-    }
-
-    /// A width of 0.5: 0, 0.5 and 9.9 are in the first, the second and the last of twenty bins, and so is the largest value.
-    #[test]
-    fn bins_have_the_same_width() {
-        assert_eq!(binned(&[0.0, 0.49, 0.5, 9.9, 10.0]), [0, 0, 1, 19, 19]);
-        assert_eq!(binned(&[3.0, 3.0]), [0, 0]);
+    fn bins_are_those_of_the_scores() {
+        let report = |parameters: Value| -> Report {
+            let matrix = json!({ "mutual_information": [[0.5]] });
+            let score = json!({ "name": "mig", "parts": { "mig": 0.5 }, "parameters": parameters, "details": matrix });
+            Report { scores: vec![serde_json::from_value(score).unwrap()], ..Report::default() }
+        };
+        assert_eq!(bins_of(&report(json!({ "bins": 40, "neighbours": null }))), Some(40));
+        assert_eq!(bins_of(&report(json!({ "bins": 40, "neighbours": 3 }))), None);
+        assert_eq!(bins_of(&report(Value::Null)), Some(20));
+        assert_eq!(bins_of(&report(json!({ "bins": 0 }))), None);
+        assert_eq!(bins_of(&Report::default()), None);
     }
 }

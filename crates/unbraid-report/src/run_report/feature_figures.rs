@@ -14,7 +14,7 @@ use std::path::Path;
 use unbraid::data::random::Stream;
 use unbraid::data::{DataSet, Features, sampling};
 use unbraid::files::Existing;
-use unbraid::model::{Unit, steps};
+use unbraid::model::Unit;
 
 /// Units that are shown; the others have smaller KL divergences.
 const MOST_UNITS: usize = 12;
@@ -38,7 +38,7 @@ pub fn write_table_charts(data: &dyn DataSet, path: &Path, existing: Existing) -
     let names: Vec<String> =
         data.columns().unwrap_or_default().iter().take(MOST_TABLE_CHARTS).cloned().collect();
     let mut generator = Stream::new(0, "table charts").at(0).generator();
-    let indices = sampling::at_most(ROWS, data.len(), &mut generator);
+    let indices = sampling::distinct(data.len(), &mut generator, ROWS);
     let mut columns = vec![Vec::with_capacity(indices.len()); names.len()];
     let mut row = vec![0.0; data.shape().values()];
     for &index in &indices {
@@ -97,19 +97,10 @@ pub(crate) fn traversal_charts(encoded: &EncodedRun<'_>, features: &Features) ->
     let run = encoded.run();
     let start = run.middle();
     let chart = |&(unit, divergence): &(Unit, f64)| -> Result<Svg> {
-        let (values, latents, horizontal) = match unit {
-            Unit::Continuous(unit) => {
-                let values = steps(run.range_of(unit), TRAVERSAL_STEPS);
-                let latents = run.layout().traversal(&start.row(0), unit, &values);
-                (values, latents, "value of the unit")
-            }
-            Unit::Categorical(unit) => {
-                let latents = run.layout().class_traversal(&start.row(0), unit);
-                ((0..latents.nrows()).map(|class| class as f64).collect(), latents, "class")
-            }
-        };
-        let title = format!("{}, KL {divergence:.2}", run.unit_label(unit));
-        Ok(traversal_chart(&title, horizontal, features, &values, &run.decode_standardised(&latents)?))
+        let traversal = run.traversal(&start.row(0), unit, None, TRAVERSAL_STEPS)?;
+        let title = format!("{}, KL {divergence:.2}", traversal.label);
+        let rows = run.decode_standardised(&traversal.latents)?;
+        Ok(traversal_chart(&title, traversal.axis(), features, &traversal.values, &rows))
     };
     encoded.by_divergence().iter().take(MOST_UNITS).map(chart).collect()
 }
@@ -131,8 +122,8 @@ pub(crate) fn traversals(encoded: &EncodedRun<'_>, features: &Features) -> Resul
     })
 }
 
-/// How far each feature moves with each of these units, in its standard deviations, while the unit goes from one standard
-/// deviation below the middle of its prior to one above: `[features, units]`.
+/// How far each feature moves with each of these units, in its standard deviations, while the unit goes from
+/// one standard deviation below the middle of its prior to one above: `[features, units]`.
 fn change_of_features(encoded: &EncodedRun<'_>, features: &Features, units: &[usize]) -> Result<Array2<f64>> {
     let run = encoded.run();
     let start = run.middle();

@@ -36,7 +36,8 @@ enum RowError {
     },
 }
 
-/// Bytes of memory for each of a log: a row of nothing but its step, eleven bytes, becomes a map with room for eleven keys.
+/// Bytes of memory for each of a log: a row of nothing but its step, eleven bytes, becomes a map with room
+/// for eleven keys.
 const EXPANSION: u64 = 64;
 
 /// Each loss is a chart, or with its unit a curve of one: far more than any model has units.
@@ -120,7 +121,8 @@ impl History {
         self.columns.iter().find(|(name, _)| name == key).and_then(|(_, values)| values.last().copied())
     }
 
-    /// The value of a key in the last row up to a step: the weights of a run may be those of an earlier step than the last.
+    /// The value of a key in the last row up to a step: the weights of a run may be those of an earlier step
+    /// than the last.
     pub(crate) fn at(&self, step: u64, key: &str) -> Option<f64> {
         let (_, values) = self.columns.iter().find(|(name, _)| name == key)?;
         let row = self.steps.iter().rposition(|&logged| logged <= step as f64)?;
@@ -161,14 +163,31 @@ impl History {
             let held_out = Series { name: "held out".to_owned(), points: points.clone() };
             Some(lines::draw(name, "step", &[train, held_out]))
         };
-        let units: Vec<Series> =
-            self.columns.iter().filter_map(|(name, _)| self.series(name, &unit_name(name, names)?)).collect();
-        let divergences = (!units.is_empty()).then(|| lines::draw("KL of each unit", "step", &units));
-        self.losses().filter_map(one).chain(self.criterion()).chain(divergences).collect()
+        self.losses().filter_map(one).chain(self.criterion()).chain(self.divergences(names)).collect()
     }
 
-    /// What decides on early stopping and the best weights where a weight of the loss changes during the run. It may be many
-    /// times the loss, which would be flat beside it.
+    /// The KL divergences of all units. A unit has the colour of its number, categorical units those after the
+    /// continuous ones.
+    fn divergences(&self, names: &UnitNames) -> Option<Svg> {
+        let units = || self.columns.iter().filter_map(|(key, _)| Some((key, unit_of_key(key)?)));
+        let continuous = units().map(|(_, unit)| match unit {
+            Unit::Continuous(number) => number.saturating_add(1),
+            Unit::Categorical(_) => 0,
+        });
+        let continuous = continuous.max()?;
+        let curve = |(key, unit): (&String, Unit)| {
+            let colour = match unit {
+                Unit::Continuous(number) => number,
+                Unit::Categorical(number) => continuous.saturating_add(number),
+            };
+            Some((self.series(key, &unit_name(key, unit, names)?)?, colour))
+        };
+        let (curves, colours): (Vec<Series>, Vec<usize>) = units().filter_map(curve).unzip();
+        Some(lines::draw_in("KL of each unit", "step", &curves, &colours))
+    }
+
+    /// What decides on early stopping and the best weights where a weight of the loss changes during the run.
+    /// It may be many times the loss, which would be flat beside it.
     fn criterion(&self) -> Option<Svg> {
         let (_, points) = self.held_out.iter().find(|(key, _)| key == "final_loss")?;
         let series = Series { name: "held out".to_owned(), points: points.clone() };
@@ -176,17 +195,22 @@ impl History {
     }
 }
 
-/// What a curve of a unit is called: by the name of the unit, or its number.
-fn unit_name(key: &str, names: &UnitNames) -> Option<String> {
-    let number = unit_of_loss(key)?;
+/// The unit of a divergence.
+fn unit_of_key(key: &str) -> Option<Unit> {
+    unit_of_loss(key)?;
     let place = key.rsplit('/').next()?.parse().ok()?;
-    let unit = if key.starts_with("kl_unit/") { Unit::Continuous(place) } else { Unit::Categorical(place) };
-    Some(names.get(unit).map_or(number, str::to_owned))
+    Some(if key.starts_with("kl_unit/") { Unit::Continuous(place) } else { Unit::Categorical(place) })
+}
+
+/// What a curve of a unit is called: by the name of the unit, or its number.
+fn unit_name(key: &str, unit: Unit, names: &UnitNames) -> Option<String> {
+    Some(names.get(unit).map_or(unit_of_loss(key)?, str::to_owned))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::colour::{SERIES, hex};
 
     const ROWS: &str = r#"{"step":10,"train/kl_unit/10":0.5,"train/kl_unit/2":0.25,"train/kl":3,"train/loss":9,"train/tc":1,"images_per_second":5}
 {"step":20,"train/kl_unit/10":0.4,"train/kl_unit/2":0.2,"train/kl":2,"train/loss":8,"train/reconstruction":6,"images_per_second":5}
@@ -210,6 +234,11 @@ mod tests {
         names.set(Unit::Continuous(2), "azimuth").unwrap();
         let last = history.charts(&names).pop().unwrap().inline();
         assert!(last.contains("azimuth") && !last.contains("kl_unit"), "{last}");
+        // Units 2 and 10 have the third colour, and the first a second time, with dashes.
+        let colours = last.split("&quot;colour&quot;:&quot;").skip(1);
+        let colours: Vec<&str> = colours.map(|rest| rest.split('&').next().unwrap()).collect();
+        assert_eq!(colours, [hex(SERIES[2]), hex(SERIES[0])]);
+        assert_eq!(last.matches("stroke-dasharray").count(), 2, "the curve and the legend: {last}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::numbers::{one_decimal, thousands};
 use crate::picture::animation::Animation;
 use crate::picture::gallery::{Gallery, ImageRow};
 use ndarray::{Array2, Array4, Axis};
+use unbraid::inference::Traversal;
 use unbraid::model::{Unit, steps};
 
 /// Units that a traversal shows; the others have smaller KL divergences.
@@ -74,24 +75,14 @@ pub(crate) fn traversal_from_prior(encoded: &EncodedRun<'_>) -> Result<Figure> {
 /// # Errors
 /// If `start` has another number of columns than the run's latent values.
 fn traversal(encoded: &EncodedRun<'_>, start: &Array2<f32>) -> Result<Gallery> {
-    let layout = encoded.layout();
-    let start = start.row(0);
     let mut columns = TRAVERSAL_STEPS;
     let mut rows = Vec::new();
     for &(unit, divergence) in encoded.by_divergence().iter().take(MOST_UNITS) {
-        let latents = match unit {
-            Unit::Continuous(unit) => {
-                layout.traversal(&start, unit, &steps(encoded.run().range_of(unit), TRAVERSAL_STEPS))
-            }
-            Unit::Categorical(unit) => layout.class_traversal(&start, unit),
-        };
+        let Traversal { label, latents, .. } =
+            encoded.run().traversal(&start.row(0), unit, None, TRAVERSAL_STEPS)?;
         columns = columns.max(latents.nrows());
         let images = encoded.run().decode(&latents)?;
-        rows.push(ImageRow {
-            label: encoded.run().unit_label(unit),
-            note: format!("KL {divergence:.2}"),
-            images,
-        });
+        rows.push(ImageRow { label, note: format!("KL {divergence:.2}"), images });
     }
     let captions = common_range(encoded)
         .map_or_else(Vec::new, |range| steps(range, TRAVERSAL_STEPS).into_iter().map(one_decimal).collect());
@@ -134,16 +125,12 @@ fn left_out(encoded: &EncodedRun<'_>) -> String {
 /// # Errors
 /// If images cannot be read.
 pub(crate) fn animated_traversal(encoded: &EncodedRun<'_>) -> Result<Option<Figure>> {
-    let (start, layout) = (encoded.codes(1), encoded.layout());
+    let start = encoded.codes(1);
     let mut rows = Vec::new();
     for &(unit, _) in encoded.by_divergence().iter().take(ANIMATED_UNITS) {
-        let latents = match unit {
-            Unit::Continuous(unit) => {
-                layout.traversal(&start.row(0), unit, &steps(encoded.run().range_of(unit), ANIMATED_STEPS))
-            }
-            Unit::Categorical(unit) => layout.class_traversal(&start.row(0), unit),
-        };
-        rows.push(ImageRow::new(encoded.run().unit_label(unit), encoded.run().decode(&latents)?));
+        let Traversal { label, latents, .. } =
+            encoded.run().traversal(&start.row(0), unit, None, ANIMATED_STEPS)?;
+        rows.push(ImageRow::new(label, encoded.run().decode(&latents)?));
     }
     Ok((!rows.is_empty()).then(|| Figure {
         name: "traversals",

@@ -15,7 +15,7 @@ use unbraid::evaluate::Scores;
 use unbraid::model::Unit;
 
 /// The matrix of mutual information among the scores.
-const INFORMATION: &str = "mutual_information";
+pub(super) const INFORMATION: &str = "mutual_information";
 /// Histograms that are shown; the other units have smaller KL divergences.
 const MOST_UNITS: usize = 12;
 /// Curves that can be told apart.
@@ -52,7 +52,7 @@ pub(crate) fn aggregate_posterior(encoded: &EncodedRun<'_>) -> Option<Figure> {
         caption: format!(
             "Bars: samples of the posteriors of {}. Line: the prior. Units are sorted by KL divergence; an unused \
              unit matches the prior exactly.",
-            encoded.counted(usize::MAX)
+            encoded.counted(encoded.count())
         ),
         drawing: Drawing::Charts(charts),
     })
@@ -75,11 +75,14 @@ pub(crate) fn activity(encoded: &EncodedRun<'_>) -> Option<Figure> {
         let groups = |values: &dyn Fn(usize) -> Vec<f64>| -> Vec<(String, Vec<f64>)> {
             units.iter().take(MOST_CURVES).map(|&unit| (short_label(encoded, unit), values(unit))).collect()
         };
+        // A unit has the colour of its number, as in the chart of the KL divergences.
+        let colours: Vec<usize> = units.iter().take(MOST_CURVES).copied().collect();
         let means = groups(&|unit| encoded.means(unit));
-        charts.push(histogram::outlines(&format!("Mean of {name} units"), "mean", &means));
+        let title = format!("Mean of {name} units");
+        charts.push(histogram::outlines_in(&title, "mean", &means, &colours));
         let deviations = groups(&|unit| encoded.deviations(unit));
         let title = format!("Standard deviation of {name} units");
-        charts.push(histogram::outlines(&title, "standard deviation", &deviations));
+        charts.push(histogram::outlines_in(&title, "standard deviation", &deviations, &colours));
     }
     (!charts.is_empty()).then(|| Figure {
         name: "activity",
@@ -125,7 +128,8 @@ pub(crate) fn plane_density(encoded: &EncodedRun<'_>) -> Option<Figure> {
     })
 }
 
-/// The codes of images in the plane of two continuous units, coloured by class or by another factor (Hartmann, Fig. 5 and 6).
+/// The codes of images in the plane of two continuous units, coloured by class or by another factor
+/// (Hartmann, Fig. 5 and 6).
 pub(crate) fn coloured_codes(encoded: &EncodedRun<'_>) -> Option<Figure> {
     if encoded.layout().continuous() != 2 {
         return None;
@@ -157,8 +161,8 @@ pub(crate) fn coloured_codes(encoded: &EncodedRun<'_>) -> Option<Figure> {
     })
 }
 
-/// Points by the value of a factor: every value of a few has a colour of its own, and many go through one scale in as many
-/// steps as can be told apart.
+/// Points by the value of a factor: every value of a few has a colour of its own, and many go through one
+/// scale in as many steps as can be told apart.
 fn by_value(points: &[(f64, f64)], values: &[f64], factor: &Factor) -> Vec<ColouredGroup> {
     let size = factor.size;
     let label = |value: usize| factor.label(value as u32);

@@ -1,8 +1,8 @@
 //! The report of a run: all its figures, drawn and written.
 //!
 //! * [`encoded_run`] and [`history`] are what is drawn: a run with some of its data, and its log.
-//! * [`image_figures`], [`latent_figures`] and [`class_figures`] are the figures of the papers, [`feature_figures`] those of
-//!   tables; [`class_labels`] says what classes stand for.
+//! * [`image_figures`], [`latent_figures`] and [`class_figures`] are the figures of the papers,
+//!   [`feature_figures`] those of tables; [`class_labels`] says what classes stand for.
 //! * [`score_table`], [`factor_table`] and [`category_tables`] are the tables of scores, factors and classes.
 //! * [`page`] puts them together.
 
@@ -179,8 +179,8 @@ mod tests {
         // The name of the run is text, and everything that the page shows is in it.
         assert!(first.contains("<title>&lt;run&gt;</title>") && !first.contains("<run>"));
         assert!(first.contains("<dt>MIG</dt>") && first.contains("category 0"));
-        // Categorical units are in the matrix of mutual information, in pictures of their classes and in the animation: three
-        // units beside each other, each of 64 pixels with a gap of 8, and one gap more.
+        // Categorical units are in the matrix of mutual information, in pictures of their classes and in the
+        // animation: three units beside each other, each of 64 pixels with a gap of 8, and one gap more.
         assert!(first.contains(">category 0</text>") && first.contains("Images of each category"));
         let gif = fs::read(run.paths().figures().join("traversals.gif")).unwrap();
         assert_eq!(u16::from_le_bytes([gif[6], gif[7]]), 3 * 72 + 8);

@@ -1,13 +1,13 @@
 //! How well single attributes are classified.
 
 use super::best::best;
-use super::chapter::{Block, Chapter};
+use super::section::{Block, StudySection};
 use super::view::StudyView;
 use unbraid_study::analysis::quantities::{self, Kind};
 
-/// The accuracy of each attribute by its name, for the best setting of each method (Kumar, Table 2). `None` if no run has
-/// such numbers.
-pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
+/// The accuracy of each attribute by its name, for the best setting of each method (Kumar, Table 2). `None`
+/// if no run has such numbers.
+pub(crate) fn section(view: &StudyView<'_>) -> Option<StudySection> {
     let mut blocks = Vec::new();
     for data in &view.data {
         let rows = view.rows_on(data);
@@ -18,7 +18,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
         let on = if view.data.len() > 1 { format!(" on {data}") } else { String::new() };
         blocks.push(Block::Table(format!("Accuracy of each attribute{on}"), best(view, &rows, &keys)));
     }
-    (!blocks.is_empty()).then(|| Chapter {
+    (!blocks.is_empty()).then(|| StudySection {
         id: "attributes",
         heading: "Attribute accuracies",
         introduction: "How often an attribute is classified correctly along the difference between the mean codes of images \

@@ -1,9 +1,9 @@
 //! Tables of means: the best hyper-parameter of each method, and all of them.
 
-use super::chapter::{Block, Cell, Chapter, HOW_TO_SCORE, TextTable};
+use super::section::{Block, Cell, HOW_TO_SCORE, StudySection, TextTable};
 use super::view::StudyView;
 use crate::labels::label;
-use crate::numbers::number;
+use crate::numbers::{minus, number};
 use unbraid::metrics::Direction;
 use unbraid_study::analysis::best::best_settings;
 use unbraid_study::analysis::groups::{Part, groups};
@@ -17,10 +17,14 @@ const CHANCE: &str = "by chance";
 
 /// The best setting of each method for each score (thesis, Table 5.6; Kumar, Table 1), and the means of all settings
 /// (thesis, Table 5.3).
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let mut keys = view.scores();
     if keys.is_empty() {
-        return Chapter::missing("best", HEADING, format!("No finished run has scores yet. {HOW_TO_SCORE}"));
+        return StudySection::missing(
+            "best",
+            HEADING,
+            format!("No finished run has scores yet. {HOW_TO_SCORE}"),
+        );
     }
     keys.extend(reconstructions(view));
     let mut blocks = Vec::new();
@@ -30,7 +34,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         blocks.push(Block::Table(format!("Best setting of each method{on}"), best(view, &rows, &keys)));
         blocks.push(Block::Table(format!("All settings{on}"), settings(view, &rows)));
     }
-    Chapter {
+    StudySection {
         id: "best",
         heading: HEADING,
         introduction: "Mean and standard deviation over seeds. The best mean of each row of the first table, and of each \
@@ -119,7 +123,8 @@ fn settings(view: &StudyView<'_>, rows: &[usize]) -> TextTable {
     table
 }
 
-/// As [`with_deviation`]; an error per pixel, of which good models have thousandths, with the four digits of Kumar, Table 1.
+/// As [`with_deviation`]; an error per pixel, of which good models have thousandths, with the four digits of
+/// Kumar, Table 1.
 fn in_digits_of(key: &str, mean: &Mean) -> String {
     with_digits(mean, if key == RECONSTRUCTION_ERROR { 4 } else { 3 })
 }
@@ -143,7 +148,7 @@ fn with_digits(mean: &Mean, count: usize) -> String {
 
 /// So many digits after the point, if the value is a small one.
 fn digits(value: f64, count: usize) -> String {
-    if value.abs() < 10.0 { format!("{value:.count$}").replace('-', "−") } else { number(value) }
+    if value.abs() < 10.0 { minus(format!("{value:.count$}")) } else { number(value) }
 }
 
 /// Whether a value is the best of several that differ.

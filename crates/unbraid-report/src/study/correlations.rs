@@ -1,10 +1,11 @@
 //! Rank correlations over runs.
 
-use super::chapter::{Block, Chapter, HOW_TO_SCORE};
+use super::section::{Block, HOW_TO_SCORE, StudySection};
 use super::view::StudyView;
 use crate::chart::heat_map;
 use crate::chart::svg::Svg;
 use crate::labels::labels;
+use crate::numbers::minus;
 use unbraid_study::analysis::correlations::rank_correlations;
 use unbraid_study::analysis::quantities::unsupervised_keys;
 
@@ -13,10 +14,10 @@ const HEADING: &str = "Agreement between scores";
 const FEWEST_RUNS: usize = 3;
 
 /// Between scores (thesis, Fig. 5.13), and of scores with quantities that need no factors (Fig. 5.16).
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let scores = view.scores();
     if scores.len() < 2 || view.rows.len() < FEWEST_RUNS {
-        return Chapter::missing(
+        return StudySection::missing(
             "correlations",
             HEADING,
             format!("Fewer than two scores, or fewer than three finished runs. {HOW_TO_SCORE}"),
@@ -57,7 +58,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
             (&scores, &unsupervised),
         ));
     }
-    Chapter {
+    StudySection {
         id: "correlations",
         heading: HEADING,
         introduction: "Spearman's rank correlation over all runs on a data set: 1 if two quantities rank them in the same \
@@ -116,7 +117,7 @@ fn map_of(view: &StudyView<'_>, title: &str, runs: &[usize], (rows, columns): (&
 
 /// A coefficient with two digits and a real minus sign.
 pub(crate) fn coefficient(value: f64) -> String {
-    format!("{value:.2}").replace('-', "−")
+    minus(format!("{value:.2}"))
 }
 
 #[cfg(test)]
@@ -154,7 +155,7 @@ mod tests {
             within(1)
         );
         assert_eq!(by_method(&view, (&scores, &scores)).len(), 2);
-        let html = chapter(&view).section().unwrap().content;
+        let html = section(&view).page_section().unwrap().content;
         assert!(html.contains("Between scores, within a method"), "{html}");
         let one = Table { rows: table.rows[..4].to_vec(), ..table.clone() };
         assert!(by_method(&StudyView::new(&one), (&scores, &scores)).is_empty());
@@ -186,12 +187,12 @@ mod tests {
             let found = rank_correlations(&table, &runs, &keys, &["train/reconstruction".to_owned()]);
             assert!((found.values[[0, 0]] - expected).abs() < 1e-12, "{found:?}");
         }
-        let html = chapter(&view).section().unwrap().content;
+        let html = section(&view).page_section().unwrap().content;
         let after = html.split_once("With unsupervised quantities, within a method").unwrap().1;
         // A map for each of the two methods, in the order of the study.
         let place = |word: &str| after.find(word).unwrap_or_else(|| panic!("{word}: {after}"));
         assert!(place("factor-vae") < place("beta-vae"));
-        let html = super::super::downstream::chapter(&view).unwrap().section().unwrap().content;
+        let html = super::super::downstream::section(&view).unwrap().page_section().unwrap().content;
         assert!(
             html.contains("Scores and the accuracy of gradient-boosted trees, within a method"),
             "{html}"

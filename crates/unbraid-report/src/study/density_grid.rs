@@ -1,6 +1,6 @@
 //! Densities of the aggregate posterior over a grid of alpha and beta.
 
-use super::chapter::{Block, Chapter};
+use super::section::{Block, StudySection};
 use super::view::StudyView;
 use crate::error::Result;
 use crate::figure::{Drawing, Figure};
@@ -17,16 +17,17 @@ use unbraid_study::analysis::settings::{as_number, value_label};
 const POSTERIORS: usize = 400;
 /// More runs than this are more than a page can show.
 const MOST_RUNS: usize = 100;
-/// A posterior far outside of the prior would make everything else small; the square is at most so many times that of the prior.
+/// A posterior far outside of the prior would make everything else small; the square is at most so many times
+/// that of the prior.
 const MOST_REACH: f64 = 1.5;
 
-/// The density of q(z) for every alpha (rows) and beta (columns), of the first seed (Mathieu, Fig. 3). `None` if runs have no
-/// such grid, or other than two continuous units.
-pub(crate) fn chapter(
+/// The density of q(z) for every alpha (rows) and beta (columns), of the first seed (Mathieu, Fig. 3). `None`
+/// if runs have no such grid, or other than two continuous units.
+pub(crate) fn section(
     view: &StudyView<'_>,
     study: &StudyDirectory,
     progress: &dyn Progress,
-) -> Option<Chapter> {
+) -> Option<StudySection> {
     // Imported rows have no runs to encode with.
     if view.table.is_imported_only() {
         return None;
@@ -40,7 +41,7 @@ pub(crate) fn chapter(
             Err(error) => blocks.push(Block::Paragraph(format!("{data}: {}.", unbraid::error_chain(&error)))),
         }
     }
-    (!blocks.is_empty()).then(|| Chapter {
+    (!blocks.is_empty()).then(|| StudySection {
         id: "densities",
         heading: "Aggregate posterior by alpha and beta",
         introduction: "Where the codes of the data lie: beta spreads the posterior of each point until they overlap, alpha pulls \
@@ -188,8 +189,8 @@ mod tests {
         );
         // The first seed counts, and alpha = 10 with beta = 1 is missing.
         assert_eq!(grid.rows, [[Some(2), Some(3)], [Some(1), None]]);
-        let chapter = chapter(&view, &study, &Silent).unwrap();
-        let Block::Figure(Figure { drawing: Drawing::Picture(canvas), .. }) = &chapter.blocks[0] else {
+        let section = section(&view, &study, &Silent).unwrap();
+        let Block::Figure(Figure { drawing: Drawing::Picture(canvas), .. }) = &section.blocks[0] else {
             panic!("a picture");
         };
         assert!(canvas.width() >= 3 * density::SIDE && canvas.height() >= 2 * density::SIDE);

@@ -1,7 +1,7 @@
 //! Downstream accuracy: factors predicted from codes with few and with many labels.
 
-use super::chapter::{Block, Chapter};
 use super::correlations;
+use super::section::{Block, StudySection};
 use super::view::StudyView;
 use crate::chart::bands::{self, Band, BandPoint};
 use crate::chart::box_plot::{self, BoxGroup};
@@ -11,9 +11,9 @@ use unbraid_study::analysis::groups::{Part, groups};
 
 const HEADING: &str = "Downstream accuracy";
 
-/// Accuracy over the number of labels, sample efficiency, and how both correlate with scores (thesis, Fig. 5.19). A chapter
-/// without these scores says how to compute them; `None` where that is not possible.
-pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
+/// Accuracy over the number of labels, sample efficiency, and how both correlate with scores (thesis, Fig.
+/// 5.19). A section without these scores says how to compute them; `None` where that is not possible.
+pub(crate) fn section(view: &StudyView<'_>) -> Option<StudySection> {
     let mut blocks = Vec::new();
     for (learner, words, stem) in [
         (Learner::Boosting, "gradient-boosted trees", "downstream"),
@@ -68,9 +68,9 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
         let why = "No run has the accuracy of predictions from its codes. unbraid evaluate RUN --metrics \
                    downstream,downstream_logistic computes it for a run; for a whole study, name these metrics in \
                    evaluation.metrics of its study.toml before it is run. As in the thesis, Fig. 5.19.";
-        return Some(Chapter::missing("downstream", HEADING, why));
+        return Some(StudySection::missing("downstream", HEADING, why));
     }
-    Some(Chapter {
+    Some(StudySection {
         id: "downstream",
         heading: HEADING,
         introduction: "How well the factors are predicted from the codes, by the number of labels. As in the thesis, Fig. 5.19."

@@ -1,7 +1,7 @@
 //! The findings of a study: its numbers in sentences.
 
-use super::chapter::{Block, Chapter, HOW_TO_SCORE};
 use super::correlations::coefficient;
+use super::section::{Block, HOW_TO_SCORE, StudySection};
 use super::view::StudyView;
 use crate::chart::lines::extent;
 use crate::labels::{label, listed};
@@ -20,10 +20,10 @@ const HEADING: &str = "Findings";
 const FEW_SEEDS: usize = 3;
 
 /// Sentences made from the numbers of the finished runs.
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let keys = view.headlines();
     if keys.is_empty() {
-        return Chapter::missing(
+        return StudySection::missing(
             "findings",
             HEADING,
             format!("Nothing yet: no finished run has scores. {HOW_TO_SCORE}"),
@@ -37,7 +37,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     sentences.extend(luck(view, &keys));
     sentences.extend(agreement(view, &keys));
     sentences.extend(without_factors(view, &keys));
-    Chapter {
+    StudySection {
         id: "findings",
         heading: HEADING,
         introduction: String::new(),
@@ -282,16 +282,17 @@ mod tests {
     }
 
     fn words(table: &Table) -> String {
-        let chapter = chapter(&StudyView::new(table));
+        let section = section(&StudyView::new(table));
         let words = |block: &Block| match block {
             Block::List(sentences) => sentences.join("\n"),
             Block::Figure(_) | Block::Table(..) | Block::Paragraph(_) => String::new(),
         };
-        chapter.blocks.iter().map(words).collect::<Vec<_>>().join("\n")
+        section.blocks.iter().map(words).collect::<Vec<_>>().join("\n")
     }
 
-    /// Medians 0.2 and 0.7. Both methods have the variance 0.02 over seeds, so that the pooled deviation is 0.1414. The sum
-    /// of squares is 0.29 around the mean 0.45, of which 0.04 is within methods: 0.25 / 0.29 is 86 %.
+    /// Medians 0.2 and 0.7. Both methods have the variance 0.02 over seeds, so that the pooled deviation is
+    /// 0.1414. The sum of squares is 0.29 around the mean 0.45, of which 0.04 is within methods: 0.25 / 0.29
+    /// is 86 %.
     #[test]
     fn sentences_have_the_numbers_of_a_hand_computation() {
         let text = words(&table([0.6, 0.8]));

@@ -1,7 +1,7 @@
 //! Scores and reconstruction against each hyper-parameter.
 
-use super::chapter::{Block, Chapter};
 use super::scores::axis_title;
+use super::section::{Block, StudySection};
 use super::view::StudyView;
 use crate::chart::bands::{self, Band, BandPoint};
 use crate::chart::box_plot::{self, BoxGroup};
@@ -17,9 +17,9 @@ const HEADING: &str = "Effect of the hyper-parameters";
 /// More rows than this do not make a readable chart.
 const MOST_SETTINGS: usize = 60;
 
-/// Means over seeds along each hyper-parameter (Hartmann, Fig. 9 and 10; thesis, Fig. 5.11), and the spread over seeds of
-/// each of its values (Hartmann, Fig. 11; thesis, Fig. 5.15).
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+/// Means over seeds along each hyper-parameter (Hartmann, Fig. 9 and 10; thesis, Fig. 5.11), and the spread
+/// over seeds of each of its values (Hartmann, Fig. 11; thesis, Fig. 5.15).
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let keys = view.headlines_and_reconstruction();
     let mut blocks: Vec<Block> =
         view.data.iter().filter_map(|data| methods_by_index(view, data, &keys)).collect();
@@ -37,7 +37,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         }
     }
     if blocks.is_empty() {
-        return Chapter::missing(
+        return StudySection::missing(
             "hyper-parameters",
             HEADING,
             "No method has finished runs with more than one value of a hyper-parameter. Give it several in its [[method]] of \
@@ -47,7 +47,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     for data in &view.data {
         blocks.push(spread_over_seeds(view, data, &keys));
     }
-    Chapter {
+    StudySection {
         id: "hyper-parameters",
         heading: HEADING,
         introduction: "How much a method depends on its hyper-parameter, and whether that is more than the spread over seeds. \
@@ -61,8 +61,8 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
 const CURVES: &str = "Lines are means over seeds. Bands, or bars where there are many lines, go from the lower to the upper \
                       quartile over seeds.";
 
-/// All methods of a data set over the index of their hyper-parameter in one chart for each number (Hartmann, Fig. 9): 1 is the
-/// smallest value of each. `None` if fewer than two methods have several values.
+/// All methods of a data set over the index of their hyper-parameter in one chart for each number (Hartmann,
+/// Fig. 9): 1 is the smallest value of each. `None` if fewer than two methods have several values.
 fn methods_by_index(view: &StudyView<'_>, data: &str, keys: &[String]) -> Option<Block> {
     let mut along: Vec<Curve> = curves(view.table, &view.rows_on(data), &[]);
     along.retain(|curve| curve.points.len() > 1);

@@ -1,7 +1,7 @@
 //! Published results beside the study's own.
 
 use super::best::with_deviation;
-use super::chapter::{Block, Cell, Chapter, TextTable};
+use super::section::{Block, Cell, StudySection, TextTable};
 use super::view::{Published, StudyView};
 use crate::chart::labelled_points::{self, AxisTitles, LabelledPoint, LabelledSeries};
 use crate::chart::svg::Svg;
@@ -12,7 +12,7 @@ use unbraid_study::analysis::settings::value_label;
 use unbraid_study::analysis::statistics::Mean;
 
 /// Settings that both have, side by side. `None` if nothing was imported, or nothing else is there to compare with.
-pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
+pub(crate) fn section(view: &StudyView<'_>) -> Option<StudySection> {
     let sources = view.table.sources();
     let is_summary = |&row: &usize| view.table.rows[row].spread.is_some();
     let imported = view.table.select(|row| row.source.is_some());
@@ -56,7 +56,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
         " Published means are also drawn as diamonds in the box plots above. Networks, data and training differ, so compare \
          the order of methods rather than the values."
     });
-    Some(Chapter { id: "imported", heading: "Comparison with published results", introduction, blocks })
+    Some(StudySection { id: "imported", heading: "Comparison with published results", introduction, blocks })
 }
 
 /// One setting, in this study and published.

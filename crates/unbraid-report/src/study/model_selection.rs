@@ -1,8 +1,8 @@
 //! Unsupervised model selection by UDR.
 
 use super::best::with_deviation;
-use super::chapter::{Block, Cell, Chapter, TextTable};
 use super::correlations::coefficient;
+use super::section::{Block, Cell, StudySection, TextTable};
 use super::trade_off::runs_by_method;
 use super::view::StudyView;
 use crate::chart::labelled_points::{self, AxisTitles};
@@ -20,7 +20,7 @@ const SHOWN: usize = 10;
 const MOST_DOTS: usize = 300;
 
 /// Settings by their UDR, and what scores they have (Duan et al. 2020).
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let mut blocks = Vec::new();
     for data in &view.data {
         let rows = view.rows_on(data);
@@ -67,17 +67,17 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     if blocks.is_empty() && view.table.is_imported_only() {
         let why =
             "UDR compares the codes of runs that differ only in their seed; imported tables have no codes.";
-        return Chapter::missing("choice", HEADING, why);
+        return StudySection::missing("choice", HEADING, why);
     }
     if blocks.is_empty() {
-        return Chapter::missing(
+        return StudySection::missing(
             "choice",
             HEADING,
             "UDR compares runs that differ only in their seed, by their codes: it needs at least two seeds of a setting with \
              codes.npz, which unbraid study run STUDY writes, and unbraid evaluate RUN for a single run.",
         );
     }
-    Chapter {
+    StudySection {
         id: "choice",
         heading: HEADING,
         introduction: "Unsupervised disentanglement ranking (UDR) asks whether runs that differ only in the seed learned the \

@@ -1,6 +1,6 @@
 //! What a study consists of, and how many of its runs are done.
 
-use super::chapter::{Block, Cell, Chapter, TextTable};
+use super::section::{Block, Cell, StudySection, TextTable};
 use super::view::StudyView;
 use crate::html::escape;
 use crate::labels::listed;
@@ -81,7 +81,7 @@ pub(crate) fn facts(view: &StudyView<'_>) -> String {
 }
 
 /// What was run, with which settings, and what is missing.
-pub(crate) fn chapter(view: &StudyView<'_>, notes: &[String]) -> Chapter {
+pub(crate) fn section(view: &StudyView<'_>, notes: &[String]) -> StudySection {
     let mut blocks = vec![Block::Table("Runs of each method".to_owned(), states(view))];
     blocks.push(Block::Table("Settings".to_owned(), settings(view)));
     for (states, text) in
@@ -108,7 +108,7 @@ pub(crate) fn chapter(view: &StudyView<'_>, notes: &[String]) -> Chapter {
     if notes.len() > LISTED {
         blocks.push(Block::Paragraph(format!("And {} more.", counted(notes.len() - LISTED, "note"))));
     }
-    Chapter {
+    StudySection {
         id: "overview",
         heading: "Overview",
         introduction: if view.table.is_imported_only() {

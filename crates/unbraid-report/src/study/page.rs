@@ -1,6 +1,6 @@
 //! `report.html` of a study: every figure and table on one page.
 
-use super::chapter::Chapter;
+use super::section::StudySection;
 use super::view::StudyView;
 use super::{
     attributes, best, correlations, density_grid, downstream, findings, hyper_parameters, imported,
@@ -16,8 +16,8 @@ use unbraid::files::{self, Existing};
 use unbraid_study::analysis::quantities::{UDR, with_derived};
 use unbraid_study::{Definition, Results, StudyDirectory, Table, UdrLimits, study_udr};
 
-/// Writes the page of a study (a hyper-parameter sweep) from what its run directories hold, and returns notes on what could
-/// not be read or was left out, which the page has too. Runs that are not done yet are counted.
+/// Writes the page of a study (a hyper-parameter sweep) from what its run directories hold, and returns notes
+/// on what could not be read or was left out, which the page has too. Runs that are not done yet are counted.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -50,42 +50,43 @@ pub fn write_study_report(
     let title = name.unwrap_or_else(|| run_name(study.path()));
     let table = with_derived(table);
     let view = StudyView::new(&table);
-    let mut chapters = chapters(&view, &notes);
-    chapters.extend(density_grid::chapter(&view, study, progress));
-    chapters.extend(training::chapter(&view, study));
-    let html = assemble(&title, &view, &chapters)?;
+    let mut sections = sections(&view, &notes);
+    sections.extend(density_grid::section(&view, study, progress));
+    sections.extend(training::section(&view, study));
+    let html = assemble(&title, &view, &sections)?;
     files::write(path, existing, |file| file.write_all(html.as_bytes()))?;
     Ok(notes)
 }
 
-/// The page of a table of runs, as HTML; `notes` say what could not be read. The same table gives the same bytes. It has all
-/// chapters but those that need the directories of the runs: curves of training, and densities by alpha and beta.
+/// The page of a table of runs, as HTML; `notes` say what could not be read. The same table gives the same
+/// bytes. It has all sections but those that need the directories of the runs: curves of training, and
+/// densities by alpha and beta.
 ///
 /// # Errors
 /// If a picture cannot be encoded.
 pub fn study_page(title: &str, table: Table, notes: &[String]) -> Result<String> {
     let table = with_derived(table);
     let view = StudyView::new(&table);
-    assemble(title, &view, &chapters(&view, notes))
+    assemble(title, &view, &sections(&view, notes))
 }
 
-fn assemble(title: &str, view: &StudyView<'_>, chapters: &[Chapter]) -> Result<String> {
-    let sections = chapters.iter().map(Chapter::section).collect::<Result<Vec<Section>>>()?;
+fn assemble(title: &str, view: &StudyView<'_>, sections: &[StudySection]) -> Result<String> {
+    let sections = sections.iter().map(StudySection::page_section).collect::<Result<Vec<Section>>>()?;
     Ok(page(title, &overview::facts(view), &sections))
 }
 
-/// All chapters in the order of the page.
-fn chapters(view: &StudyView<'_>, notes: &[String]) -> Vec<Chapter> {
-    let mut chapters = vec![findings::chapter(view), overview::chapter(view, notes), scores::methods(view)];
-    chapters.extend(scores::data_sets(view));
-    chapters.extend([hyper_parameters::chapter(view), trade_off::chapter(view), best::chapter(view)]);
-    chapters.extend(attributes::chapter(view));
-    chapters.extend([variance::chapter(view), correlations::chapter(view)]);
-    chapters.extend(downstream::chapter(view));
-    chapters.extend(sparsity::chapter(view));
-    chapters.push(model_selection::chapter(view));
-    chapters.extend(imported::chapter(view));
-    chapters
+/// All sections in the order of the page.
+fn sections(view: &StudyView<'_>, notes: &[String]) -> Vec<StudySection> {
+    let mut sections = vec![findings::section(view), overview::section(view, notes), scores::methods(view)];
+    sections.extend(scores::data_sets(view));
+    sections.extend([hyper_parameters::section(view), trade_off::section(view), best::section(view)]);
+    sections.extend(attributes::section(view));
+    sections.extend([variance::section(view), correlations::section(view)]);
+    sections.extend(downstream::section(view));
+    sections.extend(sparsity::section(view));
+    sections.push(model_selection::section(view));
+    sections.extend(imported::section(view));
+    sections
 }
 
 #[cfg(test)]
@@ -193,22 +194,22 @@ mod tests {
     }
 
     /// Accuracies 0.70, 0.72, ... for one attribute: of beta = 4, the mean of b-vae is that of rows 6 and 7.
-    /// A chapter without numbers says which command computes them.
+    /// A section without numbers says which command computes them.
     #[test]
-    fn chapters_without_numbers_name_a_command() {
+    fn sections_without_numbers_name_a_command() {
         let table = Table { rows: vec![Row::named("run", "beta-vae", "shapes")], ..Table::default() };
-        let empty: Vec<Chapter> = chapters(&StudyView::new(&table), &[])
+        let empty: Vec<StudySection> = sections(&StudyView::new(&table), &[])
             .into_iter()
-            .filter(|chapter| chapter.blocks.is_empty())
+            .filter(|section| section.blocks.is_empty())
             .collect();
         assert!(empty.len() >= 7, "{empty:?}");
-        for chapter in empty {
-            assert!(chapter.introduction.contains("unbraid "), "{chapter:?}");
+        for section in empty {
+            assert!(section.introduction.contains("unbraid "), "{section:?}");
         }
     }
 
     #[test]
-    fn attributes_are_listed_by_name_and_stay_out_of_the_other_chapters() {
+    fn attributes_are_listed_by_name_and_stay_out_of_the_other_sections() {
         let mut table = by_hand();
         table.number_keys[1] = "attribute_accuracy/Bald".to_owned();
         for (place, row) in table.rows.iter_mut().enumerate() {

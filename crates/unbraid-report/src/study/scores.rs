@@ -1,6 +1,6 @@
 //! Scores by method, over all hyper-parameters and seeds, and by data set.
 
-use super::chapter::{Block, Chapter, HOW_TO_SCORE};
+use super::section::{Block, HOW_TO_SCORE, StudySection};
 use super::view::StudyView;
 use crate::chart::box_plot::{self, BoxGroup};
 use crate::chart::svg::Svg;
@@ -12,11 +12,11 @@ use unbraid_study::analysis::quantities::{RECONSTRUCTION, direction};
 const HEADING: &str = "Scores by method";
 
 /// Box plots of every score, pooled over everything but the method (Hartmann, Fig. 7; thesis, Fig. 5.14).
-pub(crate) fn methods(view: &StudyView<'_>) -> Chapter {
+pub(crate) fn methods(view: &StudyView<'_>) -> StudySection {
     let mut keys = view.scores();
     keys.extend(view.has(RECONSTRUCTION).then(|| RECONSTRUCTION.to_owned()));
     if keys.is_empty() {
-        return Chapter::missing(
+        return StudySection::missing(
             "methods",
             HEADING,
             format!("No finished run has scores yet. {HOW_TO_SCORE}"),
@@ -28,7 +28,7 @@ pub(crate) fn methods(view: &StudyView<'_>) -> Chapter {
         caption.push_str(" Reconstruction losses of different data sets are not comparable: their panel shows that, and no more.");
     }
     let charts = keys.iter().map(|key| boxes(view, &view.rows, &data, key)).collect();
-    Chapter {
+    StudySection {
         id: "methods",
         heading: HEADING,
         introduction: "One row for each method, over all its hyper-parameters and seeds. A box goes from the lower to the \
@@ -40,9 +40,9 @@ pub(crate) fn methods(view: &StudyView<'_>) -> Chapter {
     }
 }
 
-/// The same on each data set, and of all values of the scores that papers show first together (Hartmann, Fig. 8). `None` if
-/// there is only one data set.
-pub(crate) fn data_sets(view: &StudyView<'_>) -> Option<Chapter> {
+/// The same on each data set, and of all values of the scores that papers show first together (Hartmann, Fig.
+/// 8). `None` if there is only one data set.
+pub(crate) fn data_sets(view: &StudyView<'_>) -> Option<StudySection> {
     let keys = view.headlines_and_reconstruction();
     if view.data.len() < 2 || keys.is_empty() {
         return None;
@@ -62,7 +62,7 @@ pub(crate) fn data_sets(view: &StudyView<'_>) -> Option<Chapter> {
         let charts = keys.iter().map(|key| boxes(view, &rows, &[data.as_str()], key)).collect();
         blocks.push(Block::charts("scores-by-data", data.as_str(), &legend(view), charts));
     }
-    Some(Chapter {
+    Some(StudySection {
         id: "data",
         heading: "Scores by data set",
         introduction:

@@ -1,7 +1,7 @@
 //! Sparse codes: the Hoyer measure against the weight of the divergence of the aggregate posterior.
 
-use super::chapter::{Block, Chapter};
 use super::hyper_parameters::{first_value, method_band, tell_apart};
+use super::section::{Block, StudySection};
 use super::view::StudyView;
 use crate::chart::bands::{self, Band, BandPoint};
 use crate::chart::svg::Svg;
@@ -15,9 +15,9 @@ const HEADING: &str = "Sparsity";
 /// The weights whose influence is shown: of the divergence of the aggregate posterior, and of the overlap.
 const PARAMETERS: [&str; 2] = ["alpha", "beta"];
 
-/// Sparsity, reconstruction and divergence against alpha and beta (Mathieu, Fig. 4). `None` if no method has several values of
-/// alpha.
-pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
+/// Sparsity, reconstruction and divergence against alpha and beta (Mathieu, Fig. 4). `None` if no method has
+/// several values of alpha.
+pub(crate) fn section(view: &StudyView<'_>) -> Option<StudySection> {
     // The divergence of the aggregate posterior is one of the last two, whichever the objective has.
     let mut keys: Vec<String> =
         [HOYER, RECONSTRUCTION, "train/mmd", "train/inclusive_kl"].map(str::to_owned).to_vec();
@@ -28,7 +28,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
     if !keys.iter().any(|key| key == HOYER) {
         let why = "No run has the Hoyer measure of its codes. unbraid evaluate RUN --metrics hoyer computes it for a run; \
                    for a whole study, add evaluation.metrics = [\"hoyer\"] to [set] of its study.toml before it is run.";
-        return Some(Chapter::missing("sparsity", HEADING, why));
+        return Some(StudySection::missing("sparsity", HEADING, why));
     }
     let asked: Vec<&str> = keys.iter().map(String::as_str).collect();
     let mut blocks = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Option<Chapter> {
             }
         }
     }
-    (!blocks.is_empty()).then(|| Chapter {
+    (!blocks.is_empty()).then(|| StudySection {
         id: "sparsity",
         heading: HEADING,
         introduction: "Whether a stronger divergence of the aggregate posterior from a sparse prior (alpha) makes codes \
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn sparsity_is_drawn_along_alpha_and_along_beta() {
         let table = table(&[HOYER]);
-        let chapter = chapter(&StudyView::new(&table)).unwrap();
-        let drawn: Vec<(String, String)> = chapter
+        let section = section(&StudyView::new(&table)).unwrap();
+        let drawn: Vec<(String, String)> = section
             .blocks
             .iter()
             .map(|block| match block {
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn without_the_measure_the_chapter_says_what_computes_it() {
+    fn without_the_measure_the_section_says_what_computes_it() {
         let table = table(&["mig"]);
-        let chapter = chapter(&StudyView::new(&table)).unwrap();
+        let section = section(&StudyView::new(&table)).unwrap();
         assert!(
-            chapter.introduction.contains("unbraid evaluate RUN --metrics hoyer"),
+            section.introduction.contains("unbraid evaluate RUN --metrics hoyer"),
             "{}",
-            chapter.introduction
+            section.introduction
         );
     }
 }

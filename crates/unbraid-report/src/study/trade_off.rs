@@ -1,7 +1,7 @@
 //! Scores against reconstruction.
 
-use super::chapter::{Block, Chapter, HOW_TO_SCORE};
 use super::hyper_parameters::{first_value, tell_apart, with_others};
+use super::section::{Block, HOW_TO_SCORE, StudySection};
 use super::view::StudyView;
 use crate::chart::labelled_points::{self, AxisTitles, LabelledPoint, LabelledSeries};
 use crate::chart::svg::Svg;
@@ -20,13 +20,13 @@ const MOST_LABELS: usize = 100;
 /// The scores of Kumar, Fig. 1 and 2.
 const KUMAR: [&str; 2] = ["sap_kumar", "beta_vae_score"];
 
-/// Means with confidence intervals (Mathieu, Fig. 2; over the error per pixel, Kumar, Fig. 1 and 2), and single runs (thesis,
-/// Fig. 5.9).
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+/// Means with confidence intervals (Mathieu, Fig. 2; over the error per pixel, Kumar, Fig. 1 and 2), and
+/// single runs (thesis, Fig. 5.9).
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let keys = view.headlines();
     if keys.is_empty() || !view.has(RECONSTRUCTION) {
         let why = format!("No finished run has both a score and a reconstruction loss. {HOW_TO_SCORE}");
-        return Chapter::missing("trade-off", HEADING, why);
+        return StudySection::missing("trade-off", HEADING, why);
     }
     let mut blocks = Vec::new();
     if view.has(KL) {
@@ -35,9 +35,10 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
             "rate-distortion",
             "Rate and distortion",
             "The rate is the KL divergence of posteriors from the prior, the distortion the reconstruction loss, both in nats \
-             an image and means over seeds; a point has its hyper-parameter beside it. A line that falls by one nat of \
-             distortion for each nat of rate has a constant ELBO; methods further down and to the left are better at both. \
-             As in the thesis, Fig. 4.2.",
+             an image and means over seeds; a point has its hyper-parameter beside it. Bars are 95 % confidence intervals of \
+             the mean distortion, cut at the frame: those of two seeds are often wider than the chart. A line that falls by \
+             one nat of distortion for each nat of rate has a constant ELBO; methods further down and to the left are better \
+             at both. As in the thesis, Fig. 4.2.",
             charts,
         ));
     }
@@ -75,7 +76,7 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
         let thinned = if labelled { format!("{thinned} Its label is its hyper-parameter.") } else { thinned };
         blocks.push(Block::charts("single-runs", format!("Single runs{on}"), &thinned, charts));
     }
-    Chapter {
+    StudySection {
         id: "trade-off",
         heading: HEADING,
         introduction: "The trade-off between disentanglement and reconstruction. Means with hyper-parameters as labels and \
@@ -98,7 +99,7 @@ fn plane(view: &StudyView<'_>, data: &str) -> Svg {
         1 => "distortion, nats".to_owned(),
         _ => format!("distortion on {data}, nats"),
     };
-    labelled_points::draw(AxisTitles { vertical: &vertical, horizontal: "rate, nats" }, &series)
+    labelled_points::draw_close(AxisTitles { vertical: &vertical, horizontal: "rate, nats" }, &series)
 }
 
 /// Kumar's two scores, or the main ones where a study has neither.
@@ -216,16 +217,20 @@ mod tests {
             series.points.iter().map(|point| (point.label.as_str(), point.x, point.y)).collect();
         assert_eq!(points, [("1", 21.0, 32.0), ("4", 11.0, 54.0)]);
         // The same as words for those who cannot see the chart.
-        let html = chapter(&view).section().unwrap().content;
+        let html = section(&view).page_section().unwrap().content;
         let words = "distortion, nats against rate, nats: beta-vae with 2 points, the highest 54.00 at 11.00";
         assert!(html.contains(words), "{html}");
+        // Intervals of two seeds are 12.7 standard errors wide, here 25 and 51 nats each way, and the points are 22 apart.
+        // The axis ends soon after the highest, at 54 + 0.1 * 22 and 8 % of the whole: there is a tick at 50, none at 60.
+        let chart = plane(&view, "shapes").inline();
+        assert!(chart.contains(">50</text>") && !chart.contains(">60</text>"), "{chart}");
     }
 
     /// Means by hand: of errors 0.002 and 0.004, and of scores 0.1 and 0.3.
     #[test]
     fn scores_stand_over_the_error_per_pixel_where_it_is_known() {
         let mut table = table();
-        let html = |table: &Table| chapter(&StudyView::new(table)).section().unwrap().content;
+        let html = |table: &Table| section(&StudyView::new(table)).page_section().unwrap().content;
         assert!(!html(&table).contains("Against the error per pixel"));
         table.number_keys.extend(["reconstruction_error", "sap_kumar"].map(str::to_owned));
         for (row, numbers) in

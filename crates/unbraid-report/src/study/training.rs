@@ -1,7 +1,7 @@
 //! Losses while runs trained, with a band over seeds.
 
-use super::chapter::{Block, Chapter};
 use super::hyper_parameters::first_value;
+use super::section::{Block, StudySection};
 use super::view::StudyView;
 use crate::chart::bands::{self, Band, BandPoint};
 use crate::chart::svg::Svg;
@@ -19,9 +19,9 @@ const MOST_RUNS: usize = 500;
 /// Places along the axis of steps.
 const PLACES: usize = 60;
 
-/// Curves of the losses of each method for each value of its hyper-parameter, means over seeds with the range of these (thesis,
-/// Fig. 5.4 and 5.7). `None` if runs have no logs.
-pub(crate) fn chapter(view: &StudyView<'_>, study: &StudyDirectory) -> Option<Chapter> {
+/// Curves of the losses of each method for each value of its hyper-parameter, means over seeds with the range
+/// of these (thesis, Fig. 5.4 and 5.7). `None` if runs have no logs.
+pub(crate) fn section(view: &StudyView<'_>, study: &StudyDirectory) -> Option<StudySection> {
     if view.rows.is_empty() || view.table.is_imported_only() {
         return None;
     }
@@ -30,7 +30,7 @@ pub(crate) fn chapter(view: &StudyView<'_>, study: &StudyDirectory) -> Option<Ch
             "Curves of {} runs are too many for a page; unbraid compare RUN RUN... draws those of some runs.",
             view.rows.len()
         );
-        return Some(Chapter::missing("training", HEADING, why));
+        return Some(StudySection::missing("training", HEADING, why));
     }
     let mut blocks = Vec::new();
     for curve in curves(view.table, &view.rows, &[]) {
@@ -52,7 +52,7 @@ pub(crate) fn chapter(view: &StudyView<'_>, study: &StudyDirectory) -> Option<Ch
             format!("Lines are means over seeds{lines}, bands go from the lowest seed to the highest.");
         blocks.push(Block::charts("training", title, &caption, charts));
     }
-    (!blocks.is_empty()).then(|| Chapter {
+    (!blocks.is_empty()).then(|| StudySection {
         id: "training",
         heading: HEADING,
         introduction: "The loss and its two parts over the steps of training, in nats an image. As in the thesis, Fig. 5.4 \
@@ -170,12 +170,13 @@ mod tests {
         let point = over_seeds(&runs, 20.0, 1).unwrap();
         assert_eq!((point.mean, point.low, point.high, point.count), (6.0, 4.0, 8.0, 2));
         assert!(over_seeds(&runs, 15.0, 0).is_none());
-        let html = chapter(&view, &study).unwrap().section().unwrap().content;
+        let html = section(&view, &study).unwrap().page_section().unwrap().content;
         assert!(
             html.contains("1 from 10.00 at 10 to 6.000 at 20, 4 from 20.00 at 10 to 11.00 at 20"),
             "{html}"
         );
-        // Two settings have a band each, in the charts of the loss and of the divergence; reconstruction was not logged.
+        // Two settings have a band each, in the charts of the loss and of the divergence; reconstruction was
+        // not logged.
         assert_eq!(html.matches("class=\"band\"").count(), 4);
     }
 

@@ -1,6 +1,6 @@
 //! How much of the variance of a score is due to the method, the hyper-parameter and the seed.
 
-use super::chapter::{Block, Chapter, HOW_TO_SCORE};
+use super::section::{Block, HOW_TO_SCORE, StudySection};
 use super::view::StudyView;
 use crate::chart::stacked_shares;
 use crate::chart::svg::Svg;
@@ -11,7 +11,7 @@ const HEADING: &str = "Explained variance";
 const PARTS: [&str; 3] = ["method", "hyper-parameter", "seed"];
 
 /// Shares of the variance of each score (Locatello et al. 2019, section 5.3, whose runs Hartmann takes up).
-pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
+pub(crate) fn section(view: &StudyView<'_>) -> StudySection {
     let together = "All data sets";
     let mut charts: Vec<Svg> = Vec::new();
     if let [data] = view.data.as_slice() {
@@ -25,11 +25,11 @@ pub(crate) fn chapter(view: &StudyView<'_>) -> Chapter {
     if charts.is_empty() {
         let why =
             format!("Too few finished runs: several seeds of several settings are needed. {HOW_TO_SCORE}");
-        return Chapter::missing("variance", HEADING, why);
+        return StudySection::missing("variance", HEADING, why);
     }
     let chance = view.scores().iter().find_map(|key| variance_shares(view.table, &view.rows, key));
     let caption = chance.map_or_else(String::new, |shares| by_chance(&shares));
-    Chapter {
+    StudySection {
         id: "variance",
         heading: HEADING,
         introduction: "How much of the variance of a score the method explains, how much more the hyper-parameter explains, \

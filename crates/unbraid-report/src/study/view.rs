@@ -1,4 +1,5 @@
-//! The table of a study, prepared for its page: which rows are drawn, which scores come first, which colour a method has.
+//! The table of a study, prepared for its page: which rows are drawn, which scores come first, which colour a
+//! method has.
 
 use unbraid::metrics::Direction;
 use unbraid_study::analysis::data_sets::published_name;
@@ -104,8 +105,8 @@ impl<'a> StudyView<'a> {
         keys
     }
 
-    /// The few scores that figures show where all would be too many: those of the papers if at least three of them are there,
-    /// or else the first ones.
+    /// The few scores that figures show where all would be too many: those of the papers if at least three of
+    /// them are there, or else the first ones.
     pub(crate) fn headlines(&self) -> Vec<String> {
         let mut scores = self.scores();
         let known = scores.iter().filter(|key| FIRST.contains(&key.as_str())).count();

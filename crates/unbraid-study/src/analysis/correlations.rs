@@ -15,7 +15,8 @@ pub struct Correlations {
     pub rows: Vec<String>,
     /// Keys of the columns.
     pub columns: Vec<String>,
-    /// Spearman's coefficient, \[rows, columns\]; NaN where one of the two is constant, or fewer than three runs have both.
+    /// Spearman's coefficient, \[rows, columns\]; NaN where one of the two is constant, or fewer than three
+    /// runs have both.
     pub values: Array2<f64>,
     /// How many runs have both, \[rows, columns\].
     pub counts: Array2<usize>,
@@ -25,7 +26,8 @@ pub struct Correlations {
 ///
 /// With `first` and `second` the same scores: thesis, Fig. 5.13. With scores and
 /// [`unsupervised_keys`](super::quantities::unsupervised_keys): thesis, Fig. 5.16. The rows should be of one data set:
-/// across data sets every number depends on the data most. Each pair of numbers is computed from the runs that have both.
+/// across data sets every number depends on the data most. Each pair of numbers is computed from the runs
+/// that have both.
 pub fn rank_correlations(table: &Table, rows: &[usize], first: &[String], second: &[String]) -> Correlations {
     let values_of = |key: &String| -> Vec<f64> {
         let column = table.number_column(key);

@@ -37,8 +37,8 @@ pub struct CurvePoint {
 ///
 /// * One number against [`Setting::value`]: scores and reconstruction against each hyper-parameter (Hartmann, Fig. 9 to
 ///   11; thesis, Fig. 5.11 and 5.15), and sparsity (`hoyer`) against alpha (Mathieu, Fig. 4).
-/// * Two numbers against each other, labelled by the setting: scores against reconstruction error (Kumar, Fig. 1; thesis,
-///   Fig. 5.9), with [`Mean::confidence`] for both (Mathieu, Fig. 2).
+/// * Two numbers against each other, labelled by the setting: scores against reconstruction error (Kumar,
+///   Fig. 1; thesis, Fig. 5.9), with [`Mean::confidence`] for both (Mathieu, Fig. 2).
 ///
 /// Rows that summarise several runs, as published means do, are points like any other.
 pub fn curves(table: &Table, rows: &[usize], numbers: &[&str]) -> Vec<Curve> {

@@ -1,7 +1,8 @@
 //! Common names for the data sets of a study and of published tables.
 
 /// The data set that a name stands for, without the options that make it smaller: `shapes`, which draws the images of
-/// dSprites, and every part of it is `dsprites`, `shapes(variant=noisy)` is `noisy-dsprites`, and `cars3d(...)` is `cars3d`.
+/// dSprites, and every part of it is `dsprites`, `shapes(variant=noisy)` is `noisy-dsprites`, and
+/// `cars3d(...)` is `cars3d`.
 ///
 /// ```
 /// use unbraid_study::analysis::data_sets::published_name;

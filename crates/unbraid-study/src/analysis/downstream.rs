@@ -36,8 +36,9 @@ pub struct DownstreamAccuracy {
     pub efficiency: Option<Mean>,
 }
 
-/// The accuracy of each method from each number of labels, and its sample efficiency (thesis, Fig. 5.19; Locatello et al.
-/// 2019, section 5.5). Empty if no run was scored with the metric, which is not among the default ones.
+/// The accuracy of each method from each number of labels, and its sample efficiency (thesis, Fig. 5.19;
+/// Locatello et al. 2019, section 5.5). Empty if no run was scored with the metric, which is not among the
+/// default ones.
 pub fn downstream_accuracies(table: &Table, rows: &[usize], learner: Learner) -> Vec<DownstreamAccuracy> {
     let columns = label_columns(table, learner);
     let efficiencies = sample_efficiencies(table, learner);
@@ -63,8 +64,8 @@ pub fn downstream_accuracies(table: &Table, rows: &[usize], learner: Learner) ->
 }
 
 /// The sample efficiency of every row of the table: accuracy from 100 labels divided by accuracy from 10,000, as the
-/// metric gives it; where a run was scored on fewer points, divided by accuracy from the most labels that any run of the
-/// table has, so that all ratios mean the same. NaN where there is none.
+/// metric gives it; where a run was scored on fewer points, divided by accuracy from the most labels that any
+/// run of the table has, so that all ratios mean the same. NaN where there is none.
 pub fn sample_efficiencies(table: &Table, learner: Learner) -> Vec<f64> {
     let columns = label_columns(table, learner);
     let known = |column: usize| table.rows.iter().any(|row| row.numbers[column].is_finite());

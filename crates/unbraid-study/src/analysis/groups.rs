@@ -14,8 +14,8 @@ pub enum Part {
     Data,
     /// The method.
     Method,
-    /// The method's hyper-parameters. Together with [`Part::Method`] and [`Part::Data`], rows then differ in nothing but
-    /// the seed.
+    /// The method's hyper-parameters. Together with [`Part::Method`] and [`Part::Data`], rows then differ in
+    /// nothing but the seed.
     Setting,
 }
 

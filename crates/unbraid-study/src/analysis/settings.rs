@@ -19,8 +19,9 @@ pub struct HyperParameters {
 
 /// The hyper-parameters of every method of these rows, for each source on its own, in order of appearance.
 ///
-/// They are the settings that vary within the method on a data set, except those of the data, and except those that another
-/// one determines, as in lists that go together. If none varies, they are the settings of the objective that are there.
+/// They are the settings that vary within the method on a data set, except those of the data, and except
+/// those that another one determines, as in lists that go together. If none varies, they are the settings of
+/// the objective that are there.
 pub fn hyper_parameters(table: &Table, rows: &[usize]) -> Vec<HyperParameters> {
     let mut found: Vec<HyperParameters> = Vec::new();
     let mut members: Vec<Vec<usize>> = Vec::new();

@@ -72,8 +72,8 @@ impl Mean {
     }
 }
 
-/// The mean of at least one number, and the sum of squared distances from it: exactly 0 if all are equal, where rounding would
-/// pass for a difference.
+/// The mean of at least one number, and the sum of squared distances from it: exactly 0 if all are equal,
+/// where rounding would pass for a difference.
 pub(super) fn mean_and_squares(values: &[f64]) -> (f64, f64) {
     if values.iter().all(|value| *value == values[0]) {
         return (values[0], 0.0);
@@ -107,8 +107,8 @@ pub struct FiveNumbers {
 }
 
 impl FiveNumbers {
-    /// Of the numbers that are finite; `None` if there are none. Quartiles between two numbers are interpolated linearly,
-    /// as NumPy does by default.
+    /// Of the numbers that are finite; `None` if there are none. Quartiles between two numbers are
+    /// interpolated linearly, as NumPy does by default.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -145,7 +145,8 @@ mod tests {
         }
     }
 
-    /// 1 to 5 by hand: mean 3, variance 10 / 4; the interval is `scipy.stats.t.interval(0.95, 4, 3, sem([1, 2, 3, 4, 5]))`.
+    /// 1 to 5 by hand: mean 3, variance 10 / 4; the interval is `scipy.stats.t.interval(0.95, 4, 3, sem([1,
+    /// 2, 3, 4, 5]))`.
     #[test]
     fn means_and_their_intervals() {
         let mean = Mean::of(&[1.0, 2.0, f64::NAN, 3.0, 4.0, 5.0]).unwrap();

@@ -237,7 +237,8 @@ fn layer<'a>(keys: impl IntoIterator<Item = (&'a str, &'a Value)>) -> unbraid::R
     Layers::of_keys(keys.into_iter().map(|(key, value)| (key, value.clone())))
 }
 
-/// What is varied, slowest first: the groups of the study, those of the method, then the grids of both in alphabetical order.
+/// What is varied, slowest first: the groups of the study, those of the method, then the grids of both in
+/// alphabetical order.
 fn axes_of(study: &StudyText, part: &MethodText) -> Result<Vec<Axis>, DefinitionError> {
     let mut axes = Vec::new();
     for (number, group) in study.zip.iter().chain(&part.zip).enumerate() {

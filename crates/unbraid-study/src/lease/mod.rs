@@ -1,9 +1,10 @@
 //! Leases: files in `claims/` that say which process works on a run.
 //!
-//! A lease is acquired by creating its file, which succeeds for one process only. While its owner lives, it writes the same
-//! bytes again every few seconds: the modification time of the file is the heartbeat. A lease is stale after [`TIMEOUT`]
-//! without a heartbeat, or at once if its process is known to have ended. Both times of a comparison come from the clock of
-//! the file system: machines that share it need not agree on the time.
+//! A lease is acquired by creating its file, which succeeds for one process only. While its owner lives, it
+//! writes the same bytes again every few seconds: the modification time of the file is the heartbeat. A lease
+//! is stale after [`TIMEOUT`] without a heartbeat, or at once if its process is known to have ended. Both
+//! times of a comparison come from the clock of the file system: machines that share it need not agree on the
+//! time.
 
 mod heartbeat;
 mod owner;
@@ -139,8 +140,8 @@ impl Leases {
         Some(LeaseStatus { owner, heartbeat_age, is_stale, bytes, modified })
     }
 
-    /// Removes a lease that was found stale, unless it has changed since: its owner may have sent a heartbeat, or another
-    /// process may have been quicker and own it now.
+    /// Removes a lease that was found stale, unless it has changed since: its owner may have sent a
+    /// heartbeat, or another process may have been quicker and own it now.
     fn break_lease(&self, name: &str, found: &LeaseStatus) {
         let path = self.directory.join(name);
         let aside = self.directory.join(format!(".{name}.{}{ASIDE}", token()));
@@ -188,8 +189,9 @@ fn age(path: &Path, now: SystemTime) -> Option<Duration> {
     Some(distance(now, fs::metadata(path).ok()?.modified().ok()?))
 }
 
-/// How far a time is from now. Nobody else's clock dates the files here, so that one that is far ahead says as little of its
-/// owner as one that is long past: the clock was set back since, or the file came from elsewhere.
+/// How far a time is from now. Nobody else's clock dates the files here, so that one that is far ahead says
+/// as little of its owner as one that is long past: the clock was set back since, or the file came from
+/// elsewhere.
 fn distance(now: SystemTime, time: SystemTime) -> Duration {
     now.duration_since(time).unwrap_or_else(|ahead| ahead.duration())
 }
@@ -244,8 +246,8 @@ impl Lease {
                 written.and_then(|()| self.file.sync_data()).map_or_else(failed, |()| Renewal::Renewed)
             }
             Ok(_) => Renewal::Lost,
-            // Somebody has tidied up, or is looking at it after renaming it. If another process acquires the lease first,
-            // the next heartbeat finds that out.
+            // Somebody has tidied up, or is looking at it after renaming it. If another process acquires the
+            // lease first, the next heartbeat finds that out.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 match Self::write_new(&self.path, &self.bytes) {
                     Ok(file) => {

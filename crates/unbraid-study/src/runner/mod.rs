@@ -31,8 +31,8 @@ const REPORT: Duration = Duration::from_secs(1);
 
 /// Trains and scores runs of a study, each in a process of its own.
 ///
-/// Runs that are done are skipped, and interrupted ones resumed. Any number of runners may work on the same study, also on
-/// several machines that share its directory: no run is done twice.
+/// Runs that are done are skipped, and interrupted ones resumed. Any number of runners may work on the same
+/// study, also on several machines that share its directory: no run is done twice.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -96,8 +96,8 @@ impl<'a> Runner<'a> {
     /// Trains and scores those of these runs that are not done yet, and waits for those that other processes work on.
     ///
     /// # Errors
-    /// If the system refuses what every run needs, or a directory to be written is a symbolic link. What happens to single
-    /// runs is in the tally.
+    /// If the system refuses what every run needs, or a directory to be written is a symbolic link. What
+    /// happens to single runs is in the tally.
     pub fn run<'e>(
         self,
         entries: impl IntoIterator<Item = &'e Entry>,
@@ -386,8 +386,9 @@ impl<'e> Execution<'_, 'e> {
     }
 }
 
-/// Records in the directory of a run that its process, `pid`, failed, unless it did so itself. Where nothing can be written,
-/// or the directory holds something else or is in use, the run is as it was, and will be tried again.
+/// Records in the directory of a run that its process, `pid`, failed, unless it did so itself. Where nothing
+/// can be written, or the directory holds something else or is in use, the run is as it was, and will be
+/// tried again.
 fn record_failure(study: &StudyDirectory, entry: &Entry, pid: u32, error: &str) {
     let Ok((run, _)) = RunDirectory::acquire(study.run(entry).root(), Start::ResumeIfThere) else { return };
     let path = run.paths().status();

@@ -1,7 +1,8 @@
 //! The process that trains one run.
 //!
-//! It gets its configuration through a pipe and stops when the pipe closes: because we ask it to, or because we are gone.
-//! So no run continues unnoticed after its study was killed, and asking several times is the same as asking once.
+//! It gets its configuration through a pipe and stops when the pipe closes: because we ask it to, or because
+//! we are gone. So no run continues unnoticed after its study was killed, and asking several times is the
+//! same as asking once.
 
 use crate::directory::StudyDirectory;
 use crate::error::{Error, Result};
@@ -16,12 +17,13 @@ use unbraid::data::files::append_own;
 
 /// The program that trains one run of a study, in a process of its own, so that a crash does not affect other runs.
 ///
-/// It is started with the arguments given here and, after them, the run directory. It reads the configuration of the run
-/// from standard input, a [`Config`](unbraid::Config) as one line of JSON, and trains and scores the run, resuming it if
-/// it was begun before ([`Session`](unbraid::Session) does that). It saves and stops as soon as standard input ends. Its
-/// exit code is 0 if the run is complete, 130 or 143 if it was asked to stop, as after SIGINT and SIGTERM in a shell, and
-/// any other if it failed: the reason is then the last line on standard error that begins with `error: `, and what follows
-/// it. The command `unbraid study work --threads 1` is such a program.
+/// It is started with the arguments given here and, after them, the run directory. It reads the configuration
+/// of the run from standard input, a [`Config`](unbraid::Config) as one line of JSON, and trains and scores
+/// the run, resuming it if it was begun before ([`Session`](unbraid::Session) does that). It saves and stops
+/// as soon as standard input ends. Its exit code is 0 if the run is complete, 130 or 143 if it was asked to
+/// stop, as after SIGINT and SIGTERM in a shell, and any other if it failed: the reason is then the last line
+/// on standard error that begins with `error: `, and what follows it. The command `unbraid study work
+/// --threads 1` is such a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program.
@@ -165,7 +167,8 @@ impl Drop for Worker<'_> {
     }
 }
 
-/// SIGHUP, SIGINT, SIGTERM and SIGUSR1: as a signal that came before the process listened, or as a code that it ended with.
+/// SIGHUP, SIGINT, SIGTERM and SIGUSR1: as a signal that came before the process listened, or as a code that
+/// it ended with.
 #[cfg(unix)]
 fn was_asked_to_stop(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;

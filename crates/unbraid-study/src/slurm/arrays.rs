@@ -22,8 +22,8 @@ impl JobArray {
     }
 }
 
-/// As few arrays as possible of at most `most` tasks each, all of about the same size. Together they run at most `at_once`
-/// tasks at the same time: Slurm counts for each array alone, so each gets its share.
+/// As few arrays as possible of at most `most` tasks each, all of about the same size. Together they run at
+/// most `at_once` tasks at the same time: Slurm counts for each array alone, so each gets its share.
 ///
 /// # Errors
 /// If `at_once` is less than one for each array.
@@ -44,7 +44,8 @@ pub fn cut(tasks: usize, most: usize, at_once: Option<usize>) -> Result<Vec<JobA
     Ok(arrays)
 }
 
-/// What the part at `place` gets of `all` when `count` parts share as evenly as whole numbers can; the first ones get more.
+/// What the part at `place` gets of `all` when `count` parts share as evenly as whole numbers can; the first
+/// ones get more.
 fn share(all: usize, count: usize, place: usize) -> usize {
     all / count + usize::from(place < all % count)
 }

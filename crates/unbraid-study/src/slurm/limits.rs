@@ -32,7 +32,8 @@ impl ClusterLimits {
             pairs.find(|(key, _)| key.trim() == wanted).map(|(_, value)| value.trim())
         };
         let number = |wanted: &str| value(wanted).and_then(|text| text.parse::<usize>().ok());
-        // The largest index is one less than MaxArraySize, and ours begin at 0. A site may allow fewer tasks than indices.
+        // The largest index is one less than MaxArraySize, and ours begin at 0. A site may allow fewer tasks
+        // than indices.
         let indices = number("MaxArraySize").unwrap_or(Self::default().array_tasks);
         let tasks = value("SchedulerParameters").into_iter().flat_map(|text| text.split(','));
         let tasks = tasks.filter_map(|pair| pair.trim().strip_prefix("max_array_tasks=")?.parse().ok());

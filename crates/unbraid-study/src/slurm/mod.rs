@@ -1,7 +1,7 @@
 //! Studies on a Slurm cluster: tasks cut into job arrays, a batch script, and what squeue knows of them.
 //!
-//! Slurm is reached through its programs only (sbatch, scontrol, squeue). The runs themselves do not need it: a task is the
-//! command `unbraid study run` on some of them.
+//! Slurm is reached through its programs only (sbatch, scontrol, squeue). The runs themselves do not need it:
+//! a task is the command `unbraid study run` on some of them.
 
 mod amounts;
 mod arrays;

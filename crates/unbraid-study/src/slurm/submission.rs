@@ -123,8 +123,8 @@ impl Submission {
     /// Writes the files and submits all arrays in order; the observer hears of each, with the number of its job.
     ///
     /// # Errors
-    /// If there is no sbatch, a file cannot be written, or sbatch refuses an array. Where some were submitted before it,
-    /// that is [`Error::PartlySubmitted`].
+    /// If there is no sbatch, a file cannot be written, or sbatch refuses an array. Where some were submitted
+    /// before it, that is [`Error::PartlySubmitted`].
     pub fn submit(&self, arrays: &[JobArray], observer: &mut dyn StudyObserver) -> Result {
         find_sbatch()?;
         let (tasks, script) = (self.study.slurm_tasks(&self.name), self.study.slurm_script(&self.name));

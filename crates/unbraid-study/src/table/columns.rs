@@ -76,8 +76,8 @@ impl Values {
     }
 }
 
-/// The columns of a table: what a run is, its settings by their dotted keys, its numbers. Tables with rows that summarise
-/// several runs have three columns for each number: mean, deviation, median.
+/// The columns of a table: what a run is, its settings by their dotted keys, its numbers. Tables with rows
+/// that summarise several runs have three columns for each number: mean, deviation, median.
 pub(super) fn columns(table: &Table) -> Vec<Column> {
     let column = |name: &str, values: Values| Column { name: name.to_owned(), values };
     let text = |of: fn(&Row) -> Option<String>| Values::Text(table.rows.iter().map(of).collect());

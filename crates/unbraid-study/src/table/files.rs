@@ -72,7 +72,8 @@ impl Table {
     }
 }
 
-/// The system's own error, of a closed pipe for example. Every record has as many fields as the first, so there is no other.
+/// The system's own error, of a closed pipe for example. Every record has as many fields as the first, so
+/// there is no other.
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

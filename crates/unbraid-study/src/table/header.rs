@@ -115,8 +115,8 @@ const DATA_SETS: [(&str, &str); 2] = [("dsprites_full", "dsprites"), ("color_dsp
 /// The meaning of every column.
 ///
 /// # Errors
-/// If two columns mean the same, no column says the method, none holds a score or a loss, or means come without the number
-/// of runs.
+/// If two columns mean the same, no column says the method, none holds a score or a loss, or means come
+/// without the number of runs.
 pub(super) fn meanings(header: &[String]) -> Result<Vec<Meaning>, ImportError> {
     let known: Vec<String> = header.iter().map(|name| plain(name)).collect();
     let meanings: Vec<Meaning> = header.iter().map(|name| meaning(name, &known)).collect();

@@ -22,8 +22,8 @@ use unbraid::error_chain;
 use unbraid::files::Existing;
 use unbraid::run::State;
 
-/// The most columns of numbers that a table has: a hundred times as many as there are scores and losses. Every row has a
-/// place for each of them.
+/// The most columns of numbers that a table has: a hundred times as many as there are scores and losses.
+/// Every row has a place for each of them.
 pub(super) const MOST_COLUMNS: usize = 10_000;
 
 /// Bytes of memory that a row takes at most, as it was read and as it is understood...
@@ -43,8 +43,8 @@ pub fn read(path: &Path) -> Result<Table> {
         .map_err(|source| Error::Import { path: path.to_owned(), source })
 }
 
-/// Reads several tables as one, in their order. Where a name appears in two of them, each row has that of its file before
-/// its own, with the directories if files of the same name are among them.
+/// Reads several tables as one, in their order. Where a name appears in two of them, each row has that of its
+/// file before its own, with the directories if files of the same name are among them.
 ///
 /// # Errors
 /// As [`read`].
@@ -76,8 +76,8 @@ pub(crate) fn exist(study: &StudyDirectory) -> bool {
 /// Adds a table to a study under a name; gives the file.
 ///
 /// # Errors
-/// If the name cannot be that of a file, a table of this name exists and is to be kept, `imported/` is a symbolic link, or
-/// it cannot be written.
+/// If the name cannot be that of a file, a table of this name exists and is to be kept, `imported/` is a
+/// symbolic link, or it cannot be written.
 pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existing) -> Result<PathBuf> {
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
         return Err(Error::TableName { name: name.to_owned() });
@@ -90,9 +90,9 @@ pub fn keep(study: &StudyDirectory, name: &str, table: &Table, existing: Existin
     Ok(path)
 }
 
-/// The imported tables of a study, in the order of their names, which their rows have as their source; and what is wrong
-/// with those that cannot be read.
-pub fn read_all(study: &StudyDirectory) -> (Vec<Table>, Vec<String>) {
+/// The imported tables of a study, in the order of their names, which their rows have as their source; and
+/// what is wrong with those that cannot be read.
+pub(crate) fn read_all(study: &StudyDirectory) -> (Vec<Table>, Vec<String>) {
     let (mut tables, mut warnings) = (Vec::new(), Vec::new());
     for path in paths(study) {
         match read(&path) {

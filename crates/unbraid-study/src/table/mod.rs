@@ -124,8 +124,8 @@ impl Table {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.source.is_some())
     }
 
-    /// The runs that figures show: the study's own finished ones or, where all rows come from elsewhere, the single runs
-    /// among these.
+    /// The runs that figures show: the study's own finished ones or, where all rows come from elsewhere, the
+    /// single runs among these.
     pub fn shown_runs(&self) -> Vec<usize> {
         let imported = self.is_imported_only();
         self.select(|row| (imported || row.source.is_none()) && row.is_finished_run())

@@ -31,8 +31,8 @@ const MOST_SETTINGS: usize = 1000;
 const OWN_PLACES: [&str; 3] = ["method", "data", "seed"];
 
 impl Results {
-    /// Of a study: a row for each run of its manifest, then the tables that were imported. A study that has imported tables
-    /// needs no runs of its own.
+    /// Of a study: a row for each run of its manifest, then the tables that were imported. A study that has
+    /// imported tables needs no runs of its own.
     ///
     /// # Errors
     /// If the study has neither a manifest nor imported tables, or its manifest is damaged.
@@ -161,8 +161,9 @@ fn short_name(data: &DataSpec) -> String {
     }
 }
 
-/// Gives every name a column: settings in alphabetical order, scores in that of the registry, then losses. Every row has a
-/// place in every column, so there are only so many of them; the second result is how many numbers were left out.
+/// Gives every name a column: settings in alphabetical order, scores in that of the registry, then losses.
+/// Every row has a place in every column, so there are only so many of them; the second result is how many
+/// numbers were left out.
 fn assemble(records: Vec<Record>) -> (Table, usize) {
     let settings: BTreeSet<String> =
         records.iter().flat_map(|record| record.settings.keys().cloned()).collect();
@@ -197,8 +198,8 @@ fn assemble(records: Vec<Record>) -> (Table, usize) {
     (table, left_out)
 }
 
-/// Scores in the order of the registry, each before its chance level, then losses, the total first, then what is unknown
-/// here.
+/// Scores in the order of the registry, each before its chance level, then losses, the total first, then what
+/// is unknown here.
 pub(super) fn sort_number_keys(keys: &mut [String]) {
     let place = |key: &str| {
         let metric = quantities::metric(key)?;
@@ -223,8 +224,8 @@ pub(super) fn sort_number_keys(keys: &mut [String]) {
 mod tests {
     use super::*;
 
-    /// A table has a place for every number in every row: were each run to bring numbers of its own, a few megabytes would
-    /// become as many gigabytes.
+    /// A table has a place for every number in every row: were each run to bring numbers of its own, a few
+    /// megabytes would become as many gigabytes.
     #[test]
     fn there_are_only_so_many_columns() {
         let record = |run: usize, numbers: usize| Record {

@@ -4,10 +4,10 @@
 //! cargo xtask bench train [--rounds N] [--network NAME] [--torch PYTHON] [--script bench_pytorch.py] [--objectives]
 //! ```
 //! The networks are `conv` on 64 random binary images of 64 x 64 pixels with one and with three channels, JointVAE's on
-//! 32 x 32, `burgess`, `dlib` and the narrow one of the preset `images`, each on one thread and on two; `--network` leaves
-//! those whose name begins like that. `--torch` runs tools/bench_pytorch.py with that interpreter, alternately with our
-//! steps on two threads, and prints the ratios of the best rounds. `--objectives` compares the methods with each other
-//! instead.
+//! 32 x 32, `burgess`, `dlib` and the narrow one of the preset `images`, each on one thread and on two;
+//! `--network` leaves those whose name begins like that. `--torch` runs tools/bench_pytorch.py with that
+//! interpreter, alternately with our steps on two threads, and prints the ratios of the best rounds.
+//! `--objectives` compares the methods with each other instead.
 
 mod networks;
 mod objectives;

@@ -25,7 +25,8 @@ const fn pairwise(name: &'static str, keys: &'static [&'static str]) -> Case {
 /// What is fitted in a single step has no cost of a step.
 const FITTED: [&str; 2] = ["pca", "ica"];
 
-/// Every method, every divergence of `decomposition` and every posterior; the first is what the others are compared with.
+/// Every method, every divergence of `decomposition` and every posterior; the first is what the others are
+/// compared with.
 #[rustfmt::skip] // To be read as a table.
 const CASES: [Case; 31] = [
     pairwise("beta-vae", &["objective={ name = \"beta-vae\", beta = 4 }"]),

@@ -50,7 +50,7 @@ impl<'a> Steps<'a> {
             ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string())?;
         let mut trainer =
             Trainer::new(config, data, &unbraid::Device::cpu()).map_err(|error| error.to_string())?;
-        pool.install(|| cost::warm_up(&mut trainer)).map_err(|error| error.to_string())?;
+        pool.install(|| cost::warm_up(&mut trainer, cost::WARM_UP)).map_err(|error| error.to_string())?;
         Ok(Self { trainer, pool, batch: config.training.batch_size, best: f64::INFINITY })
     }
 

@@ -4,8 +4,9 @@ use super::Arguments;
 use serde_json::Value;
 use std::process::Command;
 
-/// The ways in which PyTorch can do it. The last takes a minute to compile, so it is measured in the first round only; so are
-/// those that are far behind then, such as bf16 on a processor that has no instructions for it.
+/// The ways in which PyTorch can do it. The last takes a minute to compile, so it is measured in the first
+/// round only; so are those that are far behind then, such as bf16 on a processor that has no instructions
+/// for it.
 pub(crate) const MODES: [&str; 4] = ["eager", "channels_last", "bf16", "compile"];
 
 /// A mode that takes so many times the time of the best is not measured again.

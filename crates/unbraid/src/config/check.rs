@@ -1,11 +1,11 @@
 //! Checks of a configuration: impossible values are refused before any work starts.
 
 use super::{
-    ArchitectureConfig, Config, LatentsConfig, Learned, LikelihoodConfig, OptimizerConfig, Output,
-    PosteriorConfig, PosteriorNeed, PriorConfig, Scale,
+    ArchitectureConfig, Config, HeldOutSplit, LatentsConfig, Learned, LikelihoodConfig, OptimizerConfig,
+    Output, PosteriorConfig, PosteriorNeed, PriorConfig, Scale, ValidationConfig,
 };
 use crate::error::{Error, Result};
-use unbraid_data::DataSet;
+use unbraid_data::{DataSet, ImageShape};
 use unbraid_metrics::registry;
 
 impl Config {
@@ -26,7 +26,8 @@ impl Config {
     /// Checks what depends on the data.
     ///
     /// # Errors
-    /// If a batch is larger than the data, or a metric needs factors that the data does not have.
+    /// If a batch is larger than the data or too small for its images, if too few images are held out, or if a metric needs
+    /// factors that the data does not have.
     pub fn check_against(&self, data: &dyn DataSet) -> Result {
         let batch = self.training.batch_size;
         let held_out = self.training.held_out(data.len());
@@ -34,6 +35,19 @@ impl Config {
         if batch > left {
             let but = if held_out == 0 { "" } else { " that are not held out" };
             let expected = format!("at most {left}, the number of images of `{}`{but}", data.name());
+            return Err(Error::value("training.batch_size", batch, expected));
+        }
+        if held_out > 0 {
+            self.check_held_out(held_out)?;
+        }
+        let architecture = &self.model.architecture;
+        if batch < 2 && architecture.normalises_one_pixel(data.shape()) {
+            let ImageShape { height, width, .. } = data.shape();
+            let expected = format!(
+                "at least 2, since `{}` brings images of {height} x {width} down to one pixel, and batch \
+                 normalisation needs two values",
+                architecture.name()
+            );
             return Err(Error::value("training.batch_size", batch, expected));
         }
         // Fail now rather than after a night of training.
@@ -47,16 +61,30 @@ impl Config {
         Ok(())
     }
 
+    /// Checks the number of held-out images, which are a part of the data or the test split.
+    ///
+    /// # Errors
+    /// If a loss would compare a single image with itself.
+    pub(crate) fn check_held_out(&self, images: usize) -> Result {
+        if images >= 2 || !self.objective.compares_images() {
+            return Ok(());
+        }
+        let found = match self.training.validation {
+            Some(ValidationConfig::Fraction(fraction)) => fraction.to_string(),
+            Some(ValidationConfig::Split(HeldOutSplit::Test)) => "test".to_owned(),
+            None => return Ok(()),
+        };
+        let expected = format!(
+            "at least 2 held-out images in place of {images}, since objective `{}` compares images",
+            self.objective.name()
+        );
+        Err(Error::value("training.validation", found, expected))
+    }
+
     fn check_model(&self) -> Result {
         let model = &self.model;
         check_latents(&model.latents)?;
-        if !model.latents.categorical.is_empty() && !self.objective.takes_categorical_units() {
-            return Err(Error::value(
-                "model.latents.categorical",
-                format!("{:?}", model.latents.categorical),
-                format!("[], since `{}` is defined for continuous units only", self.objective.name()),
-            ));
-        }
+        self.objective.check_units(&model.latents)?;
         model.prior.check(model.latents.continuous)?;
         match &model.architecture {
             ArchitectureConfig::Mlp { encoder, decoder, .. } => {
@@ -169,7 +197,8 @@ impl Config {
                 return Err(Error::value(key(name), beta, "a number from 0 to below 1"));
             }
         }
-        not_negative(&key("epsilon"), optimizer.epsilon)?;
+        // With zero, a gradient that was always zero would be divided by zero.
+        positive(&key("epsilon"), optimizer.epsilon)?;
         optimizer.gradient_clip.map_or(Ok(()), |norm| positive(&key("gradient_clip"), norm))
     }
 
@@ -275,7 +304,63 @@ pub(super) fn not_negative(key: &str, value: f64) -> Result {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Source;
+    use crate::config::{Config, Source};
+    use unbraid_data::storage::{ByteImages, Pixels};
+    use unbraid_data::{Fingerprint, ImageShape, StoredImages};
+
+    /// Black images without factors.
+    fn images(count: usize, height: usize, width: usize) -> StoredImages {
+        let pixels = Pixels::Bytes(ByteImages::in_memory(height * width, vec![0; count * height * width]));
+        let recipe = Fingerprint::Recipe("black".to_owned());
+        StoredImages::new("black", ImageShape::new(height, width, 1), pixels, None, recipe)
+    }
+
+    fn config(assignments: &[&str]) -> Config {
+        let source = Source::default().set("evaluation.metrics=[]");
+        assignments.iter().fold(source, |source, text| source.set(*text)).resolve().unwrap()
+    }
+
+    /// Of twelve images, a tenth is one: the mean over its pairs would be 0 / 0.
+    #[test]
+    fn images_that_are_compared_are_held_out_in_twos() {
+        let data = images(12, 8, 8);
+        let check = |objective: &str, validation: &str| {
+            let validation = format!("training.validation={validation}");
+            let config = config(&[&format!("objective={objective}"), "training.batch_size=2", &validation]);
+            config.check_against(&data).map_err(|error| error.to_string())
+        };
+        let expected = "at least 2 held-out images in place of 1, since objective `wae-mmd` compares images";
+        assert_eq!(
+            check("{ name = \"wae-mmd\", lambda = 1 }", "0.1").unwrap_err(),
+            format!("configuration: training.validation: found 0.1, expected {expected}")
+        );
+        check("{ name = \"wae-mmd\", lambda = 1 }", "0.2").unwrap();
+        check("vae", "0.1").unwrap();
+        // The test split has a size of its own.
+        check("{ name = \"wae-mmd\", lambda = 1 }", "test").unwrap();
+        let test = config(&["objective={ name = \"wae-mmd\", lambda = 1 }", "training.validation=test"]);
+        assert_eq!(
+            test.check_held_out(1).unwrap_err().to_string(),
+            format!("configuration: training.validation: found test, expected {expected}")
+        );
+        test.check_held_out(2).unwrap();
+    }
+
+    #[test]
+    fn batch_normalisation_sees_more_than_one_value() {
+        let check = |batch_size: &str, height, width| {
+            let batch_size = format!("training.batch_size={batch_size}");
+            let config = config(&["model.architecture=dcgan", &batch_size]);
+            config.check_against(&images(4, height, width)).map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            check("1", 16, 16).unwrap_err(),
+            "configuration: training.batch_size: found 1, expected at least 2, since `dcgan` brings images of 16 x 16 \
+             down to one pixel, and batch normalisation needs two values"
+        );
+        check("2", 16, 16).unwrap();
+        check("1", 16, 32).unwrap();
+    }
 
     #[test]
     fn metrics_are_known_by_name() {
@@ -338,7 +423,24 @@ mod tests {
             ),
             ("optimizer.beta1=1", "optimizer.beta1: found 1, expected a number from 0 to below 1"),
             ("optimizer.beta2=-0.1", "optimizer.beta2: found -0.1, expected a number from 0 to below 1"),
-            ("optimizer.epsilon=-1", "optimizer.epsilon: found -1, expected a finite number, 0 or more"),
+            ("optimizer.epsilon=-1", "optimizer.epsilon: found -1, expected a finite number above 0"),
+            ("optimizer.epsilon=0", "optimizer.epsilon: found 0, expected a finite number above 0"),
+            (
+                "objective={ name = \"aae\", discriminator = { epsilon = 0 } }",
+                "objective.discriminator.epsilon: found 0, expected a finite number above 0",
+            ),
+            (
+                "objective={ name = \"avb\", discriminator = { epsilon = 0 } }",
+                "objective.discriminator.epsilon: found 0, expected a finite number above 0",
+            ),
+            (
+                "objective={ name = \"avb\", discriminator = { samples = 9223372036854775807 } }",
+                "objective.discriminator.samples: found 9223372036854775807, expected at most 16777216",
+            ),
+            (
+                "objective={ name = \"avb\", discriminator = { updates = 9223372036854775807 } }",
+                "objective.discriminator.updates: found 9223372036854775807, expected at most 16777216",
+            ),
             (
                 "optimizer.gradient_clip=0",
                 "optimizer.gradient_clip: found 0, expected a finite number above 0",

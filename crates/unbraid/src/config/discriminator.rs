@@ -1,6 +1,6 @@
 //! The `discriminator` table of adversarial objectives.
 
-use super::check::{at_least_one, layer_count, size};
+use super::check::{layer_count, size};
 use super::{Config, OptimizerConfig};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,7 @@ impl AdversarialKlConfig {
         let key = format!("{key}.discriminator");
         let ContrastConfig { features, updates, samples, .. } = self.discriminator;
         size(&format!("{key}.features"), features)?;
-        at_least_one(&format!("{key}.updates"), updates as u64)?;
+        size(&format!("{key}.updates"), updates)?;
         if samples < 2 {
             return Err(Error::value(
                 format!("{key}.samples"),
@@ -143,6 +143,7 @@ impl AdversarialKlConfig {
                 "at least 2, since a variance is computed",
             ));
         }
+        size(&format!("{key}.samples"), samples)?;
         self.discriminator.over_features().check(&key)
     }
 }

@@ -77,7 +77,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// The fewest resamples whose 2.5 % quantile means anything.
-pub const FEWEST_RESAMPLES: usize = 20;
+const FEWEST_RESAMPLES: usize = 20;
 
 /// More of them than this tell nothing new, and would never end.
 pub const MOST_RESAMPLES: usize = 100_000;
@@ -184,15 +184,21 @@ impl EvaluationConfig {
                 "a number of megabytes, 0 or more",
             ));
         }
-        if self.bootstrap > MOST_RESAMPLES {
-            let expected = format!("at most {MOST_RESAMPLES}");
-            return Err(Error::value("evaluation.bootstrap", self.bootstrap, expected));
-        }
-        if (1..FEWEST_RESAMPLES).contains(&self.bootstrap) {
-            let expected = format!("0, or {FEWEST_RESAMPLES} or more");
-            return Err(Error::value("evaluation.bootstrap", self.bootstrap, expected));
-        }
+        check_resamples(self.bootstrap)
+            .map_err(|expected| Error::value("evaluation.bootstrap", self.bootstrap, expected))?;
         self.registry().map(drop)
+    }
+}
+
+/// Checks a number of bootstrap resamples.
+///
+/// # Errors
+/// If it is not allowed: what is expected, for a message with the name that the number has where it comes from.
+pub fn check_resamples(resamples: usize) -> Result<(), String> {
+    match resamples {
+        1..FEWEST_RESAMPLES => Err(format!("0, or {FEWEST_RESAMPLES} or more")),
+        resamples if resamples > MOST_RESAMPLES => Err(format!("at most {MOST_RESAMPLES}")),
+        _ => Ok(()),
     }
 }
 

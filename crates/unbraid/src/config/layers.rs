@@ -315,6 +315,12 @@ fn is_replaced(path: &[String], old: &Table, new: &Table) -> bool {
     if ["from", "to"].iter().all(|key| new.contains_key(*key)) {
         return true;
     }
+    // Nor does a constant inherit the ends of a ramp, or a ramp a constant's `value`.
+    let is_constant = |table: &Table| table.get("name").and_then(Value::as_str) == Some("constant");
+    let is_weight = path.len() > 1 && path[0] == "objective" && new.contains_key("name");
+    if is_weight && is_constant(old) != is_constant(new) {
+        return true;
+    }
     let component = COMPONENTS.iter().any(|component| path == *component);
     let renamed = new.get("name").is_some_and(|name| old.get("name") != Some(name));
     let moved = path == ["data"] && new.contains_key("path") && !new.contains_key("name") && is_made(old);

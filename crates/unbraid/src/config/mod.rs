@@ -24,7 +24,7 @@ mod weight;
 pub use discriminator::{
     AdversarialKlConfig, ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss,
 };
-pub use evaluation::{EvaluationConfig, EvaluationSplit, FEWEST_RESAMPLES, MOST_RESAMPLES};
+pub use evaluation::{EvaluationConfig, EvaluationSplit, MOST_RESAMPLES, check_resamples};
 pub use init::InitConfig;
 pub use layers::Layers;
 pub use model::{
@@ -32,8 +32,8 @@ pub use model::{
     Output, PosteriorConfig, Scale,
 };
 pub use objective::{
-    ComposedTerm, CovarianceConfig, CovarianceOf, DipConfig, DivergenceConfig, Encoder, Estimator,
-    FDivergence, InWords, Kernel, KlForm, Latent, METHODS, MmdConfig, ObjectiveConfig, PosteriorNeed,
+    CatalogueEntry, ComposedTerm, CovarianceConfig, CovarianceOf, DipConfig, DivergenceConfig, Encoder,
+    Estimator, FDivergence, Kernel, KlForm, Latent, METHODS, MmdConfig, ObjectiveConfig, PosteriorNeed,
     Samples, TERMS, TermConfig, Terms, WeightedTerm,
 };
 pub use paths::RelativePaths;
@@ -49,7 +49,7 @@ pub use weight::Weight;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use unbraid_data::DataSpec;
+use unbraid_data::{DataSpec, hex};
 
 /// Every key with its type, default and meaning, as a page of Markdown; generated from the code and checked by a test.
 pub const REFERENCE: &str = include_str!("reference.md");
@@ -200,7 +200,7 @@ impl Config {
         if let Some(InitConfig { path, sha256: Some(_) }) = &mut training.training.init {
             path.clear();
         }
-        Sha256::digest(training.to_toml()).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&Sha256::digest(training.to_toml()))
     }
 
     /// As [`Config::fingerprint`], without the number of steps or epochs: equal if and only if the weights are the same
@@ -250,9 +250,14 @@ impl Config {
         Ok(longer)
     }
 
-    /// Every value by its dotted key, such as `objective.beta`.
+    /// Every value by its dotted key, such as `objective.beta`, as TOML.
     pub fn values(&self) -> std::collections::BTreeMap<String, String> {
         text::flattened(self)
+    }
+
+    /// As [`Config::values`], with text as it is, without quotes.
+    pub fn plain_values(&self) -> std::collections::BTreeMap<String, String> {
+        text::flattened_plainly(self)
     }
 
     /// The keys in which two configurations differ, with both values, such as ``objective.beta: 4.0 and 6.0``.

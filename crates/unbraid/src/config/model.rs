@@ -2,6 +2,7 @@
 
 use super::{PosteriorNeed, PriorConfig};
 use serde::{Deserialize, Serialize};
+use unbraid_data::ImageShape;
 
 /// The networks and distributions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -176,6 +177,23 @@ impl ArchitectureConfig {
             Self::Dcgan {} => "dcgan",
             Self::Mlp { .. } => "mlp",
             Self::Linear {} => "linear",
+        }
+    }
+
+    /// Whether batch normalisation sees a single value of each channel of each of these images, at least in one layer: then
+    /// a batch of one image has no variance.
+    pub(crate) fn normalises_one_pixel(&self, images: ImageShape) -> bool {
+        match self {
+            // The last of four layers that halve the image, and the first of the decoder, which starts at that size.
+            Self::Dcgan {} => images.height.max(images.width) <= 16,
+            Self::Conv {}
+            | Self::Dlib {}
+            | Self::Burgess { .. }
+            | Self::Dupont64 {}
+            | Self::Dupont32 {}
+            | Self::Mathieu {}
+            | Self::Mlp { .. }
+            | Self::Linear {} => false,
         }
     }
 }

@@ -23,7 +23,7 @@ pub enum PriorConfig {
     },
     /// Independent Student-t distributions (Mathieu et al. 2019, section 6.1).
     StudentT {
-        /// The degrees of freedom nu; the limit of large nu is the normal distribution.
+        /// The degrees of freedom nu, at most 1e12; the limit of large nu is the normal distribution.
         degrees_of_freedom: f64,
     },
     /// A mixture of Gaussians with a shared variance (Mathieu et al. 2019, eq. 9).
@@ -103,6 +103,24 @@ impl PriorConfig {
         }
     }
 
+    /// Whether its divergence from a Gaussian posterior has a closed form.
+    pub(crate) fn has_closed_form(&self) -> bool {
+        match self {
+            Self::StandardNormal {} | Self::Anisotropic { .. } => true,
+            Self::StudentT { .. } | Self::Mixture { .. } | Self::Sparse { .. } => false,
+        }
+    }
+
+    /// Whether it has parameters that are trained with the weights.
+    pub(crate) fn is_learned(&self) -> bool {
+        match self {
+            Self::Anisotropic { learned, .. } => *learned,
+            Self::StandardNormal {} | Self::StudentT { .. } | Self::Mixture { .. } | Self::Sparse { .. } => {
+                false
+            }
+        }
+    }
+
     /// Refuses impossible values for this number of units.
     pub(crate) fn check(&self, units: usize) -> Result {
         if units == 0 && *self != (Self::StandardNormal {}) {
@@ -112,9 +130,7 @@ impl PriorConfig {
         match self {
             Self::StandardNormal {} => Ok(()),
             Self::Anisotropic { variances, scale, .. } => check_variances(variances, *scale, units),
-            Self::StudentT { degrees_of_freedom } => {
-                positive("model.prior.degrees_of_freedom", *degrees_of_freedom)
-            }
+            Self::StudentT { degrees_of_freedom } => check_degrees_of_freedom(*degrees_of_freedom),
             Self::Mixture { positions, variance, weights } => {
                 check_positions(positions, units)?;
                 positive("model.prior.variance", *variance)?;
@@ -129,6 +145,20 @@ impl PriorConfig {
             }
         }
     }
+}
+
+/// Beyond this many degrees of freedom, Student's t is the normal distribution to twelve digits, of which single precision
+/// has seven.
+const MOST_DEGREES_OF_FREEDOM: f64 = 1e12;
+
+fn check_degrees_of_freedom(degrees_of_freedom: f64) -> Result {
+    const KEY: &str = "model.prior.degrees_of_freedom";
+    positive(KEY, degrees_of_freedom)?;
+    if degrees_of_freedom <= MOST_DEGREES_OF_FREEDOM {
+        return Ok(());
+    }
+    let expected = format!("at most {MOST_DEGREES_OF_FREEDOM:e}; standard-normal is the limit");
+    Err(Error::value(KEY, format!("{degrees_of_freedom:e}"), expected))
 }
 
 fn check_variances(variances: &Variances, scale: Option<f64>, units: usize) -> Result {
@@ -265,6 +295,10 @@ mod tests {
             (
                 "{ name = \"student-t\", degrees_of_freedom = 0 }",
                 "model.prior.degrees_of_freedom: found 0, expected a finite number above 0",
+            ),
+            (
+                "{ name = \"student-t\", degrees_of_freedom = 1e300 }",
+                "model.prior.degrees_of_freedom: found 1e300, expected at most 1e12; standard-normal is the limit",
             ),
             (
                 "{ name = \"mixture\", positions = [], variance = 1 }",

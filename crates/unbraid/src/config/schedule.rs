@@ -172,11 +172,13 @@ mod tests {
     use crate::config::{ObjectiveConfig, Source};
 
     fn beta(assignment: &str) -> std::result::Result<Schedule, String> {
-        let source = Source {
-            preset: Some("shapes/beta-vae".to_owned()),
-            assignments: vec![format!("objective.beta={assignment}")],
-            ..Source::default()
-        };
+        beta_over("shapes/beta-vae", &[assignment])
+    }
+
+    /// The last of some values that are set one after the other.
+    fn beta_over(preset: &str, values: &[&str]) -> std::result::Result<Schedule, String> {
+        let assignments = values.iter().map(|value| format!("objective.beta={value}")).collect();
+        let source = Source { preset: Some(preset.to_owned()), assignments, ..Source::default() };
         match source.resolve().map_err(|error| error.to_string())?.objective {
             ObjectiveConfig::BetaVae { beta, .. } => Ok(beta),
             other => panic!("{other:?}"),
@@ -206,10 +208,40 @@ mod tests {
 
     #[test]
     fn schedules_can_be_named() {
-        let line = Schedule::Linear(Ramp { from: 0.0, to: 3.0, start: 0, end: 20 });
-        assert_eq!(beta("{ name = \"linear\", from = 0, to = 3, end = 20 }").unwrap(), line);
-        assert_eq!(beta("{ name = \"constant\", value = 2 }").unwrap(), Schedule::Constant(2.0));
-        assert_eq!(beta("7").unwrap(), Schedule::Constant(7.0));
+        let ramp = |start| Ramp { from: 8.0, to: 0.5, start, end: 20 };
+        let all = [
+            ("{ name = \"linear\", from = 8, to = 0.5, start = 3, end = 20 }", Schedule::Linear(ramp(3))),
+            (
+                "{ name = \"geometric\", from = 8, to = 0.5, start = 5, end = 20 }",
+                Schedule::Geometric(ramp(5)),
+            ),
+            ("{ name = \"geometric\", from = 8, to = 0.5, end = 20 }", Schedule::Geometric(ramp(0))),
+            ("{ from = 8, to = 0.5, end = 20 }", Schedule::Linear(ramp(0))),
+            ("{ name = \"constant\", value = 2 }", Schedule::Constant(2.0)),
+            ("7", Schedule::Constant(7.0)),
+        ];
+        for (text, expected) in all {
+            // Over a number, over a ramp, and over each of the others.
+            assert_eq!(beta(text).unwrap(), expected);
+            assert_eq!(beta_over("default", &[text]).unwrap(), expected);
+            for (earlier, _) in all {
+                assert_eq!(beta_over("default", &[earlier, text]).unwrap(), expected, "{earlier}");
+            }
+        }
+    }
+
+    /// A part of a schedule changes that part.
+    #[test]
+    fn a_ramp_can_change_its_course_and_a_constant_its_value() {
+        let (linear, constant) = ("{ from = 8, to = 2, end = 20 }", "{ name = \"constant\", value = 2 }");
+        let geometric = Schedule::Geometric(Ramp { from: 8.0, to: 2.0, start: 0, end: 20 });
+        let found = |values: &[&str]| beta_over("default", values);
+        assert_eq!(found(&[linear, "{ name = \"geometric\" }"]).unwrap(), geometric);
+        assert_eq!(found(&[constant, "{ value = 3 }"]).unwrap(), Schedule::Constant(3.0));
+        assert_eq!(
+            found(&[linear, "{ name = \"constant\" }"]).unwrap_err(),
+            "configuration: objective.beta: missing key `value`"
+        );
     }
 
     #[test]

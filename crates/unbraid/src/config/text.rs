@@ -29,9 +29,22 @@ impl Config {
     }
 }
 
-/// Every value by its dotted key.
+/// Every value by its dotted key, as TOML.
 pub(super) fn flattened(config: &Config) -> BTreeMap<String, String> {
-    fn walk(prefix: &str, table: &Table, into: &mut BTreeMap<String, String>) {
+    values(config).into_iter().map(|(key, value)| (key, value.to_string())).collect()
+}
+
+/// Every value by its dotted key, text without quotes.
+pub(super) fn flattened_plainly(config: &Config) -> BTreeMap<String, String> {
+    let plain = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    values(config).into_iter().map(|(key, value)| (key, plain(value))).collect()
+}
+
+fn values(config: &Config) -> BTreeMap<String, Value> {
+    fn walk(prefix: &str, table: &Table, into: &mut BTreeMap<String, Value>) {
         for (key, value) in table {
             let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
             match value {
@@ -44,7 +57,7 @@ pub(super) fn flattened(config: &Config) -> BTreeMap<String, String> {
                         walk(&path, item.as_table().unwrap_or(&Table::new()), into);
                     }
                 }
-                value => drop(into.insert(path, value.to_string())),
+                value => drop(into.insert(path, value.clone())),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What can be done about an error.
 
 use super::Error;
+use std::io;
 
 /// What kind of error it is, and so what can be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,19 @@ pub enum ErrorKind {
     Failure,
     /// The work was asked to stop; everything done so far is saved.
     Interrupted,
+}
+
+impl ErrorKind {
+    /// The kind of an error of the system while something is written: a place that may not be written to is a wrong
+    /// request, unlike a disk that is full.
+    pub fn of_write(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::InvalidFilename => Self::Input,
+            _ => Self::Failure,
+        }
+    }
 }
 
 /// What follows training.
@@ -36,10 +50,11 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Interrupted { .. } | Self::InterruptedAfterTraining { .. } => ErrorKind::Interrupted,
-            Self::LossNotFinite { .. }
-            | Self::WeightsNotFinite { .. }
-            | Self::AfterTraining { .. }
-            | Self::Write { .. } => ErrorKind::Failure,
+            Self::LossNotFinite { .. } | Self::WeightsNotFinite { .. } | Self::AfterTraining { .. } => {
+                ErrorKind::Failure
+            }
+            Self::Write { source, .. } => ErrorKind::of_write(source),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => ErrorKind::Failure,
             Self::Checkpoint { source, .. } | Self::Resume(source) => source.kind(),
             Self::Data(_)
             | Self::Environment(_)

@@ -255,7 +255,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A run has no such checkpoint.
-    #[error("{}: no such checkpoint; {}", path.display(), kept_checkpoints(*step, kept))]
+    #[error("{}: no such checkpoint; {}", path.display(), kept_checkpoints(*step, kept, stopped.as_deref()))]
     NoCheckpoint {
         /// The file that was looked for.
         path: PathBuf,
@@ -263,6 +263,8 @@ pub enum Error {
         step: Option<u64>,
         /// The steps whose checkpoints were kept.
         kept: Vec<u64>,
+        /// Why training has stopped, if it has and the run says so.
+        stopped: Option<String>,
     },
     /// A checkpoint was written by another program.
     #[error(

@@ -2,16 +2,18 @@
 
 use crate::model::Unit;
 use std::path::Path;
+use unbraid_data::one_line;
 
 pub(super) fn hint(suggestion: Option<&str>) -> String {
     suggestion.map(|text| format!("\nhint: {text}")).unwrap_or_default()
 }
 
-pub(super) fn kept_checkpoints(step: Option<u64>, kept: &[u64]) -> String {
+pub(super) fn kept_checkpoints(step: Option<u64>, kept: &[u64], stopped: Option<&str>) -> String {
     match (step, kept) {
-        (None, _) => {
-            "the run has not written its first checkpoint yet (training.checkpoint_every)".to_owned()
-        }
+        (None, _) => stopped.map_or_else(
+            || "the run has not written its first checkpoint yet (training.checkpoint_every)".to_owned(),
+            |why| one_line(why).into_owned(),
+        ),
         (Some(_), []) => "the run kept only the last one".to_owned(),
         (Some(_), kept) => {
             let kept: Vec<String> = kept.iter().map(u64::to_string).collect();

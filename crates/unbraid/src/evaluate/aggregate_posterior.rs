@@ -136,7 +136,7 @@ impl Table {
 }
 
 /// The class that a uniform number in \[0, 1\) selects.
-fn class_of(log_probabilities: &[f64], mut left: f64) -> usize {
+pub(super) fn class_of(log_probabilities: &[f64], mut left: f64) -> usize {
     let chosen = log_probabilities.iter().position(|log| {
         left -= log.exp();
         left < 0.0

@@ -23,8 +23,8 @@ pub(crate) trait CodeSource: Sync {
     /// Why no samples of its posteriors can be drawn; `None` if they can.
     fn sample_obstacle(&self) -> Option<String>;
 
-    /// Encodes images of a data set, in the order of `indices`; see [`Run::encode_data`]. Without log-variances their matrix
-    /// has no columns.
+    /// Encodes images of a data set, in the order of `indices`; see [`Run::encode_data`]. Without
+    /// log-variances their matrix has no columns.
     fn encode(
         &self,
         data: &dyn DataSet,
@@ -46,7 +46,7 @@ impl CodeSource for Run {
     }
 
     fn has_log_variances(&self) -> bool {
-        self.units() > 0
+        self.units() > 0 && !self.decodes_means()
     }
 
     fn has_clusters(&self) -> bool {
@@ -55,6 +55,9 @@ impl CodeSource for Run {
 
     fn sample_obstacle(&self) -> Option<String> {
         let posterior = &self.config().model.posterior;
+        if self.decodes_means() {
+            return Some("an encoder that is deterministic has no posterior to draw from".into());
+        }
         (!posterior.is_diagonal())
             .then(|| format!("samples of a posterior that is `{}` are not drawn here", posterior.name()))
     }

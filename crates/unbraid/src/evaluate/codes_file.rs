@@ -1,9 +1,10 @@
 //! The codes file: an `.npz` with codes and factors, written by unbraid or any other program.
 //!
-//! Arrays `codes_train` \[n, units\], `factors_train` \[n, factors\], `codes_test` and `factors_test`; or only `codes` and
-//! `factors`, of which the first two thirds are the training points. Optional: `log_variance_train` (or `log_variance`) for scores that
-//! need posteriors, `clusters_train` and `clusters_test` \[n, categorical units\] with the most likely class of each
-//! categorical unit, `factor_names`, and `factor_kinds` (`categorical`, `ordered` or `angle`). Factors are whole numbers, or
+//! Arrays `codes_train` \[n, units\], `factors_train` \[n, factors\], `codes_test` and `factors_test`; or
+//! only `codes` and `factors`, of which the first two thirds are the training points. Optional:
+//! `log_variance_train` (or `log_variance`) for scores that need posteriors, `clusters_train` and
+//! `clusters_test` \[n, categorical units\] with the most likely class of each categorical unit,
+//! `factor_names`, and `factor_kinds` (`categorical`, `ordered` or `angle`). Factors are whole numbers, or
 //! real ones where that is what they are (an angle, an age); without them only the unsupervised scores apply.
 //!
 //! Files written by unbraid also have `written_by`, by which they are recognised, and where scores needed it
@@ -237,8 +238,8 @@ pub struct ScoredPoints {
     pub factor_kinds: Vec<FactorKind>,
     /// The factors of training and test points as numbers, where that is more than their class numbers.
     pub numbers: Option<(Array2<f64>, Array2<f64>)>,
-    /// If the test points are images that the model was not trained on, what is known of their posteriors. Scores that fit
-    /// nothing are then computed on them.
+    /// If the test points are images that the model was not trained on, what is known of their posteriors.
+    /// Scores that fit nothing are then computed on them.
     pub unseen: Option<Posteriors>,
 }
 

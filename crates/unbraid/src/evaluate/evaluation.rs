@@ -327,8 +327,8 @@ fn kind_of(kind: unbraid_data::FactorKind) -> FactorKind {
     }
 }
 
-/// Whether a factor has values that are more than their position: numbers of an attribute table. On a grid positions are
-/// what published scores are computed from.
+/// Whether a factor has values that are more than their position: numbers of an attribute table. On a grid
+/// positions are what published scores are computed from.
 fn has_numbers(data: &dyn DataSet, space: &FactorSpace, latent: &[usize]) -> bool {
     !data.is_full_grid() && latent.iter().any(|&k| space.factors()[k].numbers().is_some())
 }

@@ -1,9 +1,10 @@
 //! ln p(x) of images under a model, estimated by importance sampling. Depends on data, model and prior.
 //!
-//! `ln p(x) >= E ln 1/K sum_k w_k` with `w_k = p(x|z_k) p(z_k) / q(z_k|x)` and z_k from the posterior (Burda et al. 2016,
-//! eq. 8; thesis, section 3.4, where the logarithm is missing in print). For K = 1 this is the evidence lower bound, and
-//! it approaches ln p(x) from below as K grows.
+//! `ln p(x) >= E ln 1/K sum_k w_k` with `w_k = p(x|z_k) p(z_k) / q(z_k|x)` and z_k from the posterior (Burda
+//! et al. 2016, eq. 8; thesis, section 3.4, where the logarithm is missing in print). For K = 1 this is the
+//! evidence lower bound, and it approaches ln p(x) from below as K grows.
 
+use super::aggregate_posterior::class_of;
 use crate::error::Result;
 use crate::model::{Draw, Network, Pass, Posterior, Sample};
 use crate::prior::Prior;
@@ -187,7 +188,7 @@ fn draw(
     for (row, log_ratio) in log_ratios.iter_mut().enumerate() {
         normal.extend((0..width).map(|_| -> f32 { StandardNormal.sample(generator) }));
         for (logs, hot) in classes.iter().zip(&mut one_hot) {
-            let class = class_of(logs, generator);
+            let class = class_of(logs, f64::from(generator.next_u32()) / 4_294_967_296.0);
             hot[row * logs.len() + class] = 1.0;
             // The prior of a categorical unit is uniform.
             *log_ratio -= (logs.len() as f64).ln() + logs[class];
@@ -206,17 +207,6 @@ fn draw(
     let categorical = one_hot.into_iter().zip(&classes).map(|(hot, logs)| tensor(hot, logs.len()));
     let Draw { value, log_density } = draw;
     (Sample { continuous: value, log_density, categorical: categorical.collect() }, log_ratios)
-}
-
-/// Draws a class by its probability.
-fn class_of(log_probabilities: &[f64], generator: &mut Generator) -> usize {
-    let mut left = f64::from(generator.next_u32()) / 4_294_967_296.0;
-    let chosen = log_probabilities.iter().position(|log| {
-        left -= log.exp();
-        left < 0.0
-    });
-    // Rounding may leave the sum of all probabilities below the number drawn.
-    chosen.unwrap_or(log_probabilities.len() - 1)
 }
 
 fn doubles<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {

@@ -42,13 +42,13 @@ impl Default for Effort {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Measures {
-    /// Mean squared error per pixel value between images and their reconstructions by [`Run::reconstruct`]; of a table, whose
-    /// columns have different units, that of standardised values, as everything else here.
+    /// Mean squared error per pixel value between images and their reconstructions by [`Run::reconstruct`];
+    /// of a table, whose columns have different units, that of standardised values, as everything else here.
     pub mean_squared_error: f64,
     /// E -ln p(x|z), z from the posterior: the distortion D (Alemi et al. 2018).
     pub distortion: f64,
-    /// E KL(q(z|x) || p(z)), from the same samples: the rate R (Alemi et al. 2018). It and the three below are `None` if the
-    /// posterior has no density.
+    /// E KL(q(z|x) || p(z)), from the same samples: the rate R (Alemi et al. 2018). It and the three below
+    /// are `None` if the posterior has no density, or no width because its mean is decoded.
     pub rate: Option<f64>,
     /// The evidence lower bound, -(R + D).
     pub elbo: Option<f64>,
@@ -56,8 +56,8 @@ pub struct Measures {
     pub log_likelihood: Option<f64>,
     /// Its standard error over the images.
     pub log_likelihood_error: Option<f64>,
-    /// Lower bound of I(x; z) in expectation. It and the three below are `None` unless the posterior is diagonal, since they
-    /// need its density at samples of others.
+    /// Lower bound of I(x; z) in expectation. It and the three below are `None` unless the posterior is
+    /// diagonal, since they need its density at samples of others.
     pub mutual_information_lower: Option<f64>,
     /// Upper bound of I(x; z) in expectation.
     pub mutual_information_upper: Option<f64>,
@@ -116,7 +116,8 @@ impl Run {
         let values = (count * data.shape().values()) as f64;
         let squared = errors.iter().sum::<f64>() / values;
         let provides = self.config().model.posterior.provides();
-        let aggregate = (provides == PosteriorNeed::DiagonalGaussian)
+        let has_posterior = !self.decodes_means();
+        let aggregate = (has_posterior && provides == PosteriorNeed::DiagonalGaussian)
             .then(|| AggregatePosterior::estimate(&posteriors, self.layout(), data.len(), effort.seed));
         let of_aggregate = |part: fn(&AggregatePosterior) -> f64| aggregate.as_ref().map(part);
         let seen = self.standardised(data);
@@ -130,9 +131,9 @@ impl Run {
             sampling,
             progress,
         )?;
-        let with_density = |value: f64| (provides >= PosteriorNeed::Density).then_some(value);
-        let mean_variance: Vec<f64> =
-            posteriors.mean.mapv(f64::from).var_axis(Axis(0), 0.0).into_iter().collect();
+        let with_density =
+            |value: f64| (has_posterior && provides >= PosteriorNeed::Density).then_some(value);
+        let mean_variance = posteriors.mean_variances();
         Ok(Measures {
             mean_squared_error: squared,
             distortion: likelihood.mean_distortion(),
@@ -157,8 +158,9 @@ impl Run {
         })
     }
 
-    /// How far images are from their reconstructions by [`Run::reconstruct`]: the mean squared error of a pixel's value, for
-    /// each of these images. Where images are made with noise, image `i` has that of lane `i` of `noise`.
+    /// How far images are from their reconstructions by [`Run::reconstruct`]: the mean squared error of a
+    /// pixel's value, for each of these images. Where images are made with noise, image `i` has that of lane
+    /// `i` of `noise`.
     pub(super) fn reconstruction_errors(
         &self,
         data: &dyn DataSet,
@@ -200,8 +202,9 @@ impl Run {
 }
 
 impl Measures {
-    /// Whether the mutual information is at its ceiling: within 0.1 nats of ln M, all that these images can tell is that
-    /// their codes do not overlap. The total correlation has the same limit, since it is estimated from the same densities.
+    /// Whether the mutual information is at its ceiling: within 0.1 nats of ln M, all that these images can
+    /// tell is that their codes do not overlap. The total correlation has the same limit, since it is
+    /// estimated from the same densities.
     pub fn is_at_ceiling(&self) -> bool {
         self.mutual_information_lower.is_some_and(|lower| lower > self.information_ceiling - 0.1)
     }
@@ -274,9 +277,9 @@ impl Measures {
             let _ = writeln!(
                 text,
                 "The mutual information is at its ceiling, ln {} = {:.4}: codes of different\n\
-                 {points} do not overlap, and that is all that so many {points} can tell. Its true\n\
+                 {points} do not overlap, so these {points} cannot show a larger value. Its true\n\
                  value and that of the total correlation may be much larger, even where two\n\
-                 estimates agree. --images raises the ceiling, up to all {points} of the data.",
+                 estimates agree.",
                 self.images, self.information_ceiling
             );
         }

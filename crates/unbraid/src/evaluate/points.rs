@@ -47,7 +47,7 @@ impl Points {
 
     /// Draws training points from one data set and test points from another: distinct images, or all of them if there
     /// are no more than requested.
-    pub fn draw_from_two(data: &dyn DataSet, test: &dyn DataSet, samples: usize, seed: u64) -> Self {
+    pub(crate) fn draw_from_two(data: &dyn DataSet, test: &dyn DataSet, samples: usize, seed: u64) -> Self {
         let stream = Stream::new(seed, "evaluation points");
         let draw = |position: u64, from: &dyn DataSet, count: usize| {
             let mut images: Vec<usize> = (0..from.len()).collect();

@@ -192,10 +192,21 @@ impl Outputs {
         if codes.exists() && !codes_file::is_ours(&codes) {
             return Err(foreign(&codes));
         }
-        for file in [&scores, &codes] {
-            files::probe_output(file, Existing::Replace)?;
+        let outputs = Self { scores, codes, earlier };
+        if outputs.earlier.is_none() {
+            outputs.probe()?;
         }
-        Ok(Self { scores, codes, earlier })
+        Ok(outputs)
+    }
+
+    /// Checks that both can be written. Not needed where all scores are there already, as in a run of somebody else.
+    ///
+    /// # Errors
+    /// If the system refuses to.
+    pub(super) fn probe(&self) -> Result {
+        [&self.scores, &self.codes]
+            .into_iter()
+            .try_for_each(|file| files::probe_output(file, Existing::Replace))
     }
 
     /// The earlier evaluation.

@@ -26,18 +26,20 @@ impl fmt::Debug for Source<'_> {
     }
 }
 
-/// Checks in advance that the scores of a run can be written.
+/// Checks in advance that the scores of a run can be written. A run that has scores already may have all that are
+/// asked for, so whether its directory can be written is left to [`evaluate_and_write`].
 ///
 /// # Errors
-/// If a file exists that is not from an earlier evaluation.
+/// If a file exists that is not from an earlier evaluation, or there is none and none can be written.
 pub fn check_outputs(run: &Run) -> Result {
     Outputs::in_run(run.paths()).map(drop)
 }
 
 /// Scores a run as [`evaluate()`](super::evaluate()) does, and writes `scores.json` and `codes.npz` into its directory.
 ///
-/// Scores that are there and would come out the same are kept: those of the same run, step, data, split, points, seed and
-/// representation, and with the same options. What is returned is what was asked for, whether it was computed now or before.
+/// Scores that are there and would come out the same are kept: those of the same run, step, data, split,
+/// points, seed and representation, and with the same options. What is returned is what was asked for,
+/// whether it was computed now or before.
 ///
 /// # Errors
 /// As [`evaluate()`](super::evaluate()); if a file other than an earlier evaluation is in the way, or the files cannot
@@ -81,6 +83,7 @@ pub fn evaluate_and_write(
     let report = if missing.is_empty() {
         Report::default()
     } else {
+        outputs.probe()?;
         let evaluation = plan.execute(&missing, observer)?;
         observer.encoded(&Encoding {
             run: run.path(),

@@ -1,4 +1,5 @@
-//! `model.safetensors` and `config.json`: the weights under PyTorch's names, and how to build the network that they belong to.
+//! `model.safetensors` and `config.json`: the weights under PyTorch's names, and how to build the network
+//! that they belong to.
 
 use crate::error::Result;
 use crate::files::{self, Existing};
@@ -33,8 +34,8 @@ pub fn state(run: &Run) -> Vec<StateTensor> {
     run.network().state().into_iter().chain(run.prior().state()).collect()
 }
 
-/// The content of `config.json`: the whole configuration, the size of the images, and the layers as a table, so that the network
-/// can be built without this program.
+/// The content of `config.json`: the whole configuration, the size of the images, and the layers as a table,
+/// so that the network can be built without this program.
 pub fn description(run: &Run) -> Value {
     let shape = run.image_shape();
     let tensors: Vec<Value> =

@@ -56,8 +56,9 @@ pub(super) fn recipe(specs: &Specs) -> Result<Recipe> {
     })
 }
 
-/// The program's losses as likelihoods. `gaussian` is 255 times the squared error, which is that of a normal distribution of
-/// variance 1/510 up to a constant; `laplace` is three times the absolute error, that of a scale of 1/3.
+/// The program's losses as likelihoods. `gaussian` is 255 times the squared error, which is that of a normal
+/// distribution of variance 1/510 up to a constant; `laplace` is three times the absolute error, that of a
+/// scale of 1/3.
 fn likelihood(specs: &Specs) -> Result<Value> {
     Ok(match specs.text("rec_dist")?.unwrap_or("bernoulli") {
         "bernoulli" => json!("bernoulli"),
@@ -67,7 +68,8 @@ fn likelihood(specs: &Specs) -> Result<Value> {
     })
 }
 
-/// The program's objectives. All weights but those of the first two parts of `btcvae` rise from zero until `reg_anneal`.
+/// The program's objectives. All weights but those of the first two parts of `btcvae` rise from zero until
+/// `reg_anneal`.
 fn objective(specs: &Specs) -> Result<Value> {
     let end = specs.whole("reg_anneal")?.unwrap_or(0);
     let number = |key: &str, usual: f64| Ok::<f64, crate::Error>(specs.number(key)?.unwrap_or(usual));

@@ -69,7 +69,8 @@ impl Element {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 
-    /// Little-endian numbers as weights in single precision, or as counters. What follows the last whole number is ignored.
+    /// Little-endian numbers as weights in single precision, or as counters. What follows the last whole
+    /// number is ignored.
     pub(super) fn values(self, bytes: &[u8]) -> Values {
         fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
             bytes.as_chunks::<N>().0.iter().copied()

@@ -1,5 +1,5 @@
-//! The readers of models from elsewhere on bytes, for the targets in `fuzz/`, which must not panic, hang, or take more memory
-//! than [`unbraid_data::memory::limit`]; compiled for them and for a test of their seeds.
+//! The readers of models from elsewhere on bytes, for the targets in `fuzz/`, which must not panic, hang, or
+//! take more memory than [`unbraid_data::memory::limit`]; compiled for them and for a test of their seeds.
 
 use super::mapping_file::MappingFile;
 use super::pickle::Pickle;
@@ -42,8 +42,8 @@ pub fn weights(bytes: &[u8]) -> Result<usize> {
     Ok(read)
 }
 
-/// The settings of a model: a mapping file, or a `specs.json`, by its first character. Gives the number of tensors of the run
-/// that would be written.
+/// The settings of a model: a mapping file, or a `specs.json`, by its first character. Gives the number of
+/// tensors of the run that would be written.
 ///
 /// # Errors
 /// If the settings are wrong, or are those of other weights than there are here.

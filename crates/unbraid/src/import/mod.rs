@@ -1,6 +1,6 @@
 //! Published weights as run directories: models of disentangling-vae and joint-vae, and state dicts of PyTorch and
-//! safetensors with a file that maps names. Nothing in a file is executed (`pickle`). Encoders as ONNX files become no run,
-//! but give codes for an evaluation (`onnx`, with the feature of that name).
+//! safetensors with a file that maps names. Nothing in a file is executed (`pickle`). Encoders as ONNX files
+//! become no run, but give codes for an evaluation (`onnx`, with the feature of that name).
 
 mod disentangling_vae;
 mod element;
@@ -69,7 +69,8 @@ impl Import {
         Self { model: model.into(), mapping: None, data: None, assignments: Vec::new() }
     }
 
-    /// A TOML file that has the configuration and a table `tensors` with our names and theirs, in place of `specs.json`.
+    /// A TOML file that has the configuration and a table `tensors` with our names and theirs, in place of
+    /// `specs.json`.
     #[must_use]
     pub fn mapping(mut self, file: impl Into<PathBuf>) -> Self {
         self.mapping = Some(file.into());
@@ -93,8 +94,8 @@ impl Import {
     /// Reads the model and writes it as a run directory. Nothing is written unless everything fits.
     ///
     /// # Errors
-    /// If the files cannot be read, are damaged or of another kind, ask for functions of Python, or belong to another network
-    /// than the settings say; or if the directory cannot be used.
+    /// If the files cannot be read, are damaged or of another kind, ask for functions of Python, or belong to
+    /// another network than the settings say; or if the directory cannot be used.
     pub fn write(&self, out: impl AsRef<Path>, start: Start, progress: &dyn Progress) -> Result<Run> {
         let (weights, specs) = self.files()?;
         let (file, recipe) = match &self.mapping {

@@ -1,8 +1,9 @@
 //! The part of Python's pickle format that state dicts are made of, read without running anything.
 //!
-//! A pickle is a program for a stack machine, which may name any function of Python and have it called. This interpreter
-//! knows the few that [`Global`](value::Global) lists and builds what they would return; any other name ends it. Values live in one list and
-//! refer to each other by number, so that no nesting, however deep, is followed by recursion.
+//! A pickle is a program for a stack machine, which may name any function of Python and have it called. This
+//! interpreter knows the few that [`Global`](value::Global) lists and builds what they would return; any
+//! other name ends it. Values live in one list and refer to each other by number, so that no nesting, however
+//! deep, is followed by recursion.
 
 mod calls;
 mod code;

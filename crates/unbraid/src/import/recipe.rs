@@ -1,5 +1,5 @@
-//! What is known of a published model before its weights are read: a configuration, the size of its images, and which of its
-//! tensors are ours.
+//! What is known of a published model before its weights are read: a configuration, the size of its images,
+//! and which of its tensors are ours.
 
 use super::mapping::Mapping;
 use serde_json::Value;
@@ -22,8 +22,8 @@ pub(super) struct Recipe {
     pub(super) ignored: Vec<String>,
 }
 
-/// The data set that a published model was trained on, by the name that its program has for it; `None` if there is none.
-/// dSprites needs no file: `shapes` renders the same images.
+/// The data set that a published model was trained on, by the name that its program has for it; `None` if
+/// there is none. dSprites needs no file: `shapes` renders the same images.
 pub(super) fn published_data(name: &str, shape: ImageShape) -> Option<DataSpec> {
     let folder =
         |name: &str| DataSpec::named(name).with("size", shape.height).with("channels", shape.channels);

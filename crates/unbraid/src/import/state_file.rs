@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use unbraid_data::files::read_limited;
+use unbraid_data::hex;
 use unbraid_data::memory::{self, TooLarge};
 
 /// Shape and number type of a tensor.
@@ -47,7 +48,7 @@ impl StateFile {
 
     /// As [`StateFile::open`], of the file's bytes; its path is for messages.
     pub(super) fn of_bytes(path: &Path, bytes: Vec<u8>, root: Option<&str>) -> Result<Self> {
-        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex(&Sha256::digest(&bytes));
         let (content, tensors) = Self::read(bytes, root).map_err(|refusal| refusal.of(path))?;
         Ok(Self { path: path.to_owned(), sha256, tensors, content })
     }

@@ -1,5 +1,5 @@
-//! The files of `torch.save`: since version 1.6 a zip archive of a pickle and raw storages, before that a sequence of pickles
-//! followed by the storages.
+//! The files of `torch.save`: since version 1.6 a zip archive of a pickle and raw storages, before that a
+//! sequence of pickles followed by the storages.
 
 use super::element::Element;
 use super::pickle::{Id, Pickle, TensorView, Value};

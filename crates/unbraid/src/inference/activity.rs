@@ -23,7 +23,8 @@ pub struct UnitActivity {
 }
 
 impl Run {
-    /// What each unit carries over at most `count` images drawn at random from `data`, the unit with the largest divergence first.
+    /// What each unit carries over at most `count` images drawn at random from `data`, the unit with the
+    /// largest divergence first.
     ///
     /// # Errors
     /// If the images are of another size than those of the run, or cannot be read.
@@ -34,14 +35,9 @@ impl Run {
         progress: &dyn Progress,
     ) -> Result<Vec<UnitActivity>> {
         let mut generator = Stream::new(0, "unit activity").at(0).generator();
-        let indices = sampling::at_most(count, data.len(), &mut generator);
+        let indices = sampling::distinct(data.len(), &mut generator, count);
         let posteriors = self.encode_data(data, &indices, input::noise(), progress)?;
-        let varies = |unit: usize| {
-            let means = posteriors.mean.column(unit);
-            let mean = means.iter().map(|&value| f64::from(value)).sum::<f64>() / means.len() as f64;
-            let squares: f64 = means.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum();
-            squares / means.len() as f64 > ACTIVE
-        };
+        let variances = posteriors.mean_variances();
         let mut units: Vec<UnitActivity> = self
             .layout()
             .units()
@@ -50,7 +46,7 @@ impl Run {
                 unit,
                 divergence,
                 is_active: match unit {
-                    Unit::Continuous(unit) => varies(unit),
+                    Unit::Continuous(unit) => variances[unit] > ACTIVE,
                     Unit::Categorical(_) => divergence > ACTIVE,
                 },
             })

@@ -65,9 +65,9 @@ impl FromStr for Assignment {
     }
 }
 
-/// An assignment as it was written, to a unit by its number or by a name that only a run knows: `azimuth=1.5`. A value with
-/// a plus sign is a change, as in `3=+1` or `3+=1`, and `3-=1` one downwards; a minus sign alone belongs to the value.
-/// [`Run::assignment`] gives it a meaning.
+/// An assignment as it was written, to a unit by its number or by a name that only a run knows:
+/// `azimuth=1.5`. A value with a plus sign is a change, as in `3=+1` or `3+=1`, and `3-=1` one downwards; a
+/// minus sign alone belongs to the value. [`Run::assignment`] gives it a meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedAssignment {
     /// The number or name of the unit.

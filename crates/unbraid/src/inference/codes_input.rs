@@ -1,8 +1,9 @@
 //! Latent values from a table of codes, written by `unbraid encode` and perhaps edited by hand or another program.
 //!
 //! From an `.npz` archive, the arrays `codes` and, if the run has categorical units, `categories` are read; from a CSV
-//! file, the columns `mean_0`, ... and `category_0`, ..., in which a unit's name may stand for its number; from a JSON file,
-//! `codes` and `categories` as lists of rows, as a page copies them. Everything else is optional and ignored.
+//! file, the columns `mean_0`, ... and `category_0`, ..., in which a unit's name may stand for its number;
+//! from a JSON file, `codes` and `categories` as lists of rows, as a page copies them. Everything else is
+//! optional and ignored.
 
 use crate::error::{Error, Result};
 use crate::model::Unit;

@@ -2,12 +2,12 @@
 //!
 //! The CSV file has the columns `image` (its index), `name` if images have names, `mean_0`, ... and `deviation_0`, ...
 //! for the continuous units, `category_0`, ... (most likely class) and `probability_0_0`, ... for the categorical ones,
-//! and `factor_<name>` with the index of the value for each factor of the data. Where a unit has a name, this stands in place of
-//! its number: `mean_azimuth`.
+//! and `factor_<name>` with the index of the value for each factor of the data. Where a unit has a name, this
+//! stands in place of its number: `mean_azimuth`.
 //!
 //! The archive has the arrays `codes` (the means) and `standard_deviation`, `log_variance`, `[images, units]`;
-//! `categories` `[images, categorical units]` and for each of these `probabilities_0`, ... `[images, classes]`; `names`;
-//! `factors` and `factor_names`. `unbraid evaluate --codes` reads it as it is.
+//! `categories` `[images, categorical units]` and for each of these `probabilities_0`, ... `[images,
+//! classes]`; `names`; `factors` and `factor_names`. `unbraid evaluate --codes` reads it as it is.
 
 use super::input::noise;
 use super::scratch::GrowingArray;

@@ -7,12 +7,14 @@
 //! ```no_run
 //! use unbraid::Run;
 //! use unbraid::inference::Assignment;
+//! use unbraid::model::Unit;
 //!
 //! let run = Run::open("runs/photos")?;
 //! let image = run.read_image("photo.jpg")?; // any size: cropped and resized to the run's
 //! let edited = run.edit(&image, &[Assignment::Value { unit: 3, value: 1.5 }])?;
-//! let range = run.traverse(&run.codes_of(&image)?.row(0), 3, &[-2.0, 0.0, 2.0])?;
-//! assert_eq!((edited.dim().0, range.dim().0), (1, 3));
+//! let traversal = run.traversal(&run.codes_of(&image)?.row(0), Unit::Continuous(3), Some((-2.0, 2.0)), 5)?;
+//! let images = run.decode(&traversal.latents)?;
+//! assert_eq!((edited.dim().0, images.dim().0), (1, 5));
 //! # Ok::<(), unbraid::Error>(())
 //! ```
 
@@ -24,7 +26,9 @@ mod corruption;
 pub mod input;
 mod operations;
 mod scratch;
+mod traversal;
 
 pub use activity::UnitActivity;
 pub use assignment::{Assignment, NamedAssignment, assign};
 pub use corruption::Corruption;
+pub use traversal::Traversal;

@@ -3,7 +3,7 @@
 use super::assignment::{Assignment, assign};
 use super::input;
 use crate::error::{Error, Result};
-use crate::model::{Unit, steps};
+use crate::model::steps;
 use crate::run::Run;
 use ndarray::{Array2, Array4, ArrayRef, Ix1, Ix4};
 use std::path::Path;
@@ -39,12 +39,13 @@ impl Run {
         self.decode(&codes)
     }
 
-    /// An image file at its own resolution with some units changed: the difference between the edited image and the plain
-    /// reconstruction, enlarged, is added to the original. Details that the model has never seen stay.
+    /// An image file at its own resolution with some units changed: the difference between the edited image
+    /// and the plain reconstruction, enlarged, is added to the original. Details that the model has never
+    /// seen stay.
     ///
     /// # Errors
-    /// As [`Run::edit`], and if the file cannot be read or is not an image, or the run was trained on silhouettes: their
-    /// changes mean nothing in a picture.
+    /// As [`Run::edit`], and if the file cannot be read or is not an image, or the run was trained on
+    /// silhouettes: their changes mean nothing in a picture.
     pub fn edit_picture(&self, path: impl AsRef<Path>, assignments: &[Assignment]) -> Result<Picture> {
         let treatment = Treatment::of(&self.config().data)?;
         if treatment.mask {
@@ -57,26 +58,6 @@ impl Run {
         let change: Vec<f32> = change.into_iter().collect();
         picture.add_to_centre(self.image_shape(), treatment, &change);
         Ok(picture)
-    }
-
-    /// Decodes a row of latent values with one continuous unit set to each of these values.
-    ///
-    /// # Errors
-    /// If the unit does not exist, or the row has the wrong number of columns.
-    pub fn traverse(&self, row: &ArrayRef<f32, Ix1>, unit: usize, values: &[f64]) -> Result<Array4<f32>> {
-        self.check_unit(Unit::Continuous(unit))?;
-        self.check_row(row)?;
-        self.decode(&self.layout().traversal(row, unit, values))
-    }
-
-    /// Decodes a row of latent values with one categorical unit set to each of its classes.
-    ///
-    /// # Errors
-    /// If the unit does not exist, or the row has the wrong number of columns.
-    pub fn traverse_classes(&self, row: &ArrayRef<f32, Ix1>, unit: usize) -> Result<Array4<f32>> {
-        self.check_unit(Unit::Categorical(unit))?;
-        self.check_row(row)?;
-        self.decode(&self.layout().class_traversal(row, unit))
     }
 
     /// Decodes an interpolation between two rows of latent values, both ends included: linear for continuous units;
@@ -133,7 +114,8 @@ impl Run {
         Ok(latents)
     }
 
-    /// Checks that the run was trained on images, for what is made of pictures; `hint` says what to do with a table instead.
+    /// Checks that the run was trained on images, for what is made of pictures; `hint` says what to do with a
+    /// table instead.
     ///
     /// # Errors
     /// [`Error::NoPictures`].
@@ -144,7 +126,7 @@ impl Run {
         }
     }
 
-    fn check_row(&self, row: &ArrayRef<f32, Ix1>) -> Result {
+    pub(super) fn check_row(&self, row: &ArrayRef<f32, Ix1>) -> Result {
         let (found, expected) = (row.len(), self.layout().width());
         if found == expected {
             return Ok(());

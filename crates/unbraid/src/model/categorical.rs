@@ -38,8 +38,8 @@ impl Categorical {
         -(self.probabilities() * self.log_probabilities.clone()).sum_dim(1).reshape([batch])
     }
 
-    /// KL(q(c|x) || uniform) = ln d + sum_k alpha_k ln alpha_k of each image for d classes, `[batch]`: between 0 and ln d
-    /// (Dupont 2018, eq. 5, second term).
+    /// KL(q(c|x) || uniform) = ln d + sum_k alpha_k ln alpha_k of each image for d classes, `[batch]`:
+    /// between 0 and ln d (Dupont 2018, eq. 5, second term).
     pub fn divergence_from_uniform(&self) -> Tensor<1> {
         -self.entropy() + (self.classes() as f64).ln()
     }

@@ -60,7 +60,8 @@ impl Discriminator {
         difference(self.frozen_logits(rows))
     }
 
-    /// The first logit minus the second of each row, computed once for everything that follows from it; on the CPU only.
+    /// The first logit minus the second of each row, computed once for everything that follows from it; on
+    /// the CPU only.
     pub(crate) fn row_function(&self, rows: Tensor<2>) -> Option<RowFunction> {
         let layers: Vec<DenseLayer> = self.layers.iter().map(LinearLayer::dense).collect();
         RowFunction::new(rows, &layers, &[1.0, -1.0])
@@ -101,8 +102,8 @@ impl Trained for Discriminator {
     }
 }
 
-/// T(x, z): features of an image by two fully connected layers with leaky ReLU, and a [`Discriminator`] of these features
-/// together with the latent vector (Mescheder et al. 2017, section 3).
+/// T(x, z): features of an image by two fully connected layers with leaky ReLU, and a [`Discriminator`] of
+/// these features together with the latent vector (Mescheder et al. 2017, section 3).
 #[derive(Clone, Debug)]
 pub struct ContrastNetwork {
     features: Vec<LinearLayer>,

@@ -8,7 +8,7 @@ use super::upload::upload;
 use super::{Categorical, DiagonalGaussian, Network, Pass};
 use crate::error::Result;
 use burn::tensor::{Tensor, TensorData};
-use ndarray::{Array2, Array4, ArrayRef, Ix2};
+use ndarray::{Array2, Array4, ArrayRef, Axis, Ix2};
 use std::sync::{Mutex, PoisonError};
 use unbraid_data::ImageShape;
 use unbraid_data::progress::Progress;
@@ -21,8 +21,8 @@ const IMAGES: usize = 64;
 const LARGEST_LAYER: usize = 4 << 20;
 
 /// q(z, c|x) of some images, one row per image. Means and variances of the continuous units are those of
-/// [`ContinuousPosterior::moments`](super::ContinuousPosterior::moments): in closed form for Gaussian posteriors, else of 64
-/// draws.
+/// [`ContinuousPosterior::moments`](super::ContinuousPosterior::moments): in closed form for Gaussian
+/// posteriors, else of 64 draws.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Posteriors {
@@ -34,6 +34,14 @@ pub struct Posteriors {
     pub categories: Array2<i64>,
     /// The probabilities of all classes of all categorical units, unit by unit, `[images, classes]`.
     pub probabilities: Array2<f32>,
+}
+
+impl Posteriors {
+    /// The variance of each continuous unit's mean over the images, with their number in the denominator. A
+    /// unit is active if it exceeds [`ACTIVE`](crate::evaluate::ACTIVE).
+    pub fn mean_variances(&self) -> Vec<f64> {
+        self.mean.mapv(f64::from).var_axis(Axis(0), 0.0).into_iter().collect()
+    }
 }
 
 /// A network used for inference only.
@@ -180,5 +188,24 @@ pub(crate) fn share_out<J, E: Send>(
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, error)) => Err(error),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// By hand: the means 1, 2 and 6 have the mean 3 and the variance (4 + 1 + 9) / 3; a constant has none.
+    #[test]
+    fn variances_of_the_means() {
+        let posteriors = Posteriors {
+            mean: array![[1.0, 0.5], [2.0, 0.5], [6.0, 0.5]],
+            log_variance: Array2::zeros((3, 2)),
+            categories: Array2::zeros((3, 0)),
+            probabilities: Array2::zeros((3, 0)),
+        };
+        let variances = posteriors.mean_variances();
+        assert!((variances[0] - 14.0 / 3.0).abs() < 1e-12 && variances[1] == 0.0, "{variances:?}");
     }
 }

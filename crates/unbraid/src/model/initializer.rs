@@ -101,9 +101,9 @@ mod tests {
         }
     }
 
-    /// N(0, sqrt(2 / n)) for fan-in 512: standard deviation 1/16. Mean, variance, third and fourth moment of 32,768 draws
-    /// within four of their standard errors, sqrt(1, 2, 15, 96) / 181 in units of the deviation; the share within one
-    /// deviation is erf(1 / sqrt(2)) = 0.6827. Biases have the same distribution.
+    /// N(0, sqrt(2 / n)) for fan-in 512: standard deviation 1/16. Mean, variance, third and fourth moment of
+    /// 32,768 draws within four of their standard errors, sqrt(1, 2, 15, 96) / 181 in units of the deviation;
+    /// the share within one deviation is erf(1 / sqrt(2)) = 0.6827. Biases have the same distribution.
     #[test]
     fn kaiming_normal_has_the_moments_of_the_formula() {
         let draws = Draws { initializer: Initializer::KaimingNormal, seed: 3 };
@@ -122,8 +122,8 @@ mod tests {
         assert_ne!(draws.weight("w", fans, 4), draws.bias("b", fans, 4));
     }
 
-    /// A second draw by Box and Muller's formula from another generator: sorted, both samples lie on one line through the
-    /// origin (Kolmogorov and Smirnov's distance below 1.63 sqrt(2 / n), its 1 % point).
+    /// A second draw by Box and Muller's formula from another generator: sorted, both samples lie on one line
+    /// through the origin (Kolmogorov and Smirnov's distance below 1.63 sqrt(2 / n), its 1 % point).
     #[test]
     fn kaiming_normal_agrees_with_an_independent_draw() {
         const COUNT: usize = 20_000;

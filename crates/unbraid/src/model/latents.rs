@@ -56,8 +56,8 @@ impl Posterior {
         }
     }
 
-    /// The mean of all units; for a categorical unit, its probabilities. Of a Gaussian with full covariance it is the sample
-    /// without noise, which comes with its density.
+    /// The mean of all units; for a categorical unit, its probabilities. Of a Gaussian with full covariance
+    /// it is the sample without noise, which comes with its density.
     pub fn mean(&self) -> Sample {
         let Draw { value, log_density } = match self.continuous.as_diagonal() {
             Some(diagonal) => Draw { value: diagonal.mean.clone(), log_density: None },

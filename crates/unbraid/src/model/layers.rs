@@ -99,6 +99,11 @@ impl LinearLayer {
         linear(values, self.weight.untracked(), self.bias.untracked(), fused(self.activation))
     }
 
+    /// The same layer as a constant.
+    pub(super) fn frozen(&self) -> Self {
+        Self { weight: self.weight.frozen(), bias: self.bias.frozen(), ..self.clone() }
+    }
+
     /// Its weights without gradients, for kernels that have their own; for layers without a mask.
     pub(super) fn dense(&self) -> DenseLayer {
         DenseLayer {

@@ -156,7 +156,8 @@ mod tests {
     }
 
     /// A decoder that puts out a scale for each value: outputs (m, ln s) of one pixel are two channels. By hand for x =
-    /// (0, 2), m = (1, 2), s = (1/2, 4): Gaussian 1 / (2/4) + ln(1/2) + ln 4 + ln(2 pi), Laplace 1 / (1/2) + ln 1 + ln 8.
+    /// (0, 2), m = (1, 2), s = (1/2, 4): Gaussian 1 / (2/4) + ln(1/2) + ln 4 + ln(2 pi), Laplace 1 / (1/2) +
+    /// ln 1 + ln 8.
     #[test]
     fn a_decoded_scale_belongs_to_its_value() {
         let device = Device::flex();

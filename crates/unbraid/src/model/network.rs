@@ -15,6 +15,7 @@ use crate::error::Result;
 use burn::tensor::{Device, Tensor};
 use std::sync::Arc;
 use unbraid_data::ImageShape;
+use unbraid_kernels::{flatten_images, unflatten_images};
 
 /// A variational autoencoder.
 #[derive(Clone, Debug)]
@@ -96,7 +97,7 @@ impl Network {
 
     /// q(z, c|x) of images `[batch, height, width, channels]`.
     pub fn encode(&self, images: Tensor<4>, pass: &mut Pass<'_>) -> Posterior {
-        let mut values = flattened(ConvLayer::forward_all(&self.encoder.convolutions, images, pass));
+        let mut values = flatten_images(ConvLayer::forward_all(&self.encoder.convolutions, images, pass));
         for layer in &self.encoder.linear {
             values = layer.forward(values);
         }
@@ -131,7 +132,9 @@ impl Network {
         for layer in &self.decoder.linear {
             values = layer.forward(values);
         }
-        ConvLayer::forward_all(&self.decoder.convolutions, unflattened(values, self.decoder.grid), pass)
+        let ImageShape { height, width, channels } = self.decoder.grid;
+        let images = unflatten_images(values, [height, width, channels]);
+        ConvLayer::forward_all(&self.decoder.convolutions, images, pass)
     }
 
     /// All trained tensors, encoder first, always in the same order.
@@ -325,21 +328,4 @@ fn linear_layers(tables: &[Linear], incoming: usize, builder: Builder<'_>) -> (V
         width = table.width;
     }
     (layers, width)
-}
-
-/// Flattens `[batch, height, width, channels]` to rows in the order channel, row, column, as PyTorch does.
-fn flattened(images: Tensor<4>) -> Tensor<2> {
-    let [batch, height, width, channels] = images.dims();
-    let images = if channels == 1 || height * width == 1 { images } else { images.permute([0, 3, 1, 2]) };
-    images.reshape([batch, height * width * channels])
-}
-
-/// The inverse of [`flattened`].
-fn unflattened(rows: Tensor<2>, grid: ImageShape) -> Tensor<4> {
-    let ImageShape { height, width, channels } = grid;
-    let batch = rows.dims()[0];
-    if channels == 1 || height * width == 1 {
-        return rows.reshape([batch, height, width, channels]);
-    }
-    rows.reshape([batch, channels, height, width]).permute([0, 2, 3, 1])
 }

@@ -22,7 +22,12 @@ impl<const D: usize> Parameter<D> {
         self.tensor.clone()
     }
 
-    /// The same as a constant. Detaching alone would still require a gradient.
+    /// The same as a constant, with a handle to the tensor.
+    pub(super) fn frozen(&self) -> Self {
+        Self { name: self.name.clone(), tensor: self.untracked() }
+    }
+
+    /// Its tensor as a constant. Detaching alone would still require a gradient.
     pub(super) fn untracked(&self) -> Tensor<D> {
         self.tensor.clone().detach().set_require_grad(false)
     }

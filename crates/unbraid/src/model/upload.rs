@@ -6,8 +6,9 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 /// Pixels in one word, which is the smallest integer that every device can compute with.
 const PACKED: usize = 4;
 
-/// Images `[batch, height, width, channels]` of pixels in \[0, 1\]. On a device other than the CPU, a quarter of the floats'
-/// bytes is copied if every pixel is n / 255 for a whole number n, as those of most data sets are, and the device divides.
+/// Images `[batch, height, width, channels]` of pixels in \[0, 1\]. On a device other than the CPU, a quarter
+/// of the floats' bytes is copied if every pixel is n / 255 for a whole number n, as those of most data sets
+/// are, and the device divides.
 pub(crate) fn upload(pixels: Vec<f32>, dimensions: [usize; 4], device: &Device) -> Tensor<4> {
     if !is_cpu(device)
         && pixels.len().is_multiple_of(PACKED)

@@ -134,8 +134,9 @@ const SMALL: u64 = 16 << 20;
 /// The longest header that the format allows.
 const LONGEST_HEADER: u64 = 100_000_000;
 
-/// Compares the length of a file with what its header says of its tensors, before it is read as a whole: a sparse file of
-/// gigabytes takes no room on disk, but as much memory as it is long. What else may be wrong with it is found on reading.
+/// Compares the length of a file with what its header says of its tensors, before it is read as a whole: a
+/// sparse file of gigabytes takes no room on disk, but as much memory as it is long. What else may be wrong
+/// with it is found on reading.
 fn check_length(path: &Path, limit: u64) -> io::Result<Result<(), SafeTensorError>> {
     let mut file = open_limited(path, limit)?;
     let length = file.metadata()?.len();

@@ -4,7 +4,7 @@ use super::adversary::Adversary;
 use super::{ForwardPass, Needs, Setting, Term};
 use crate::config::AdversarialKlConfig;
 use crate::error::Result;
-use crate::model::{ContrastNetwork, DiagonalGaussian, StateTensor};
+use crate::model::{ContinuousPosterior, ContrastNetwork, DiagonalGaussian, Marginals, StateTensor};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_distr::{Distribution, StandardNormal};
@@ -45,32 +45,26 @@ impl AdversarialKl {
         }
     }
 
-    /// r(z|x) of each image, without gradient; `None` without adaptive contrast.
+    /// r(z|x) of each image, without gradient, computed once for value and update; `None` without adaptive contrast.
     fn reference(&self, forward: &ForwardPass<'_>) -> Option<DiagonalGaussian> {
-        if !self.config.adaptive_contrast {
-            return None;
+        let compute = || self.moments_of(forward.posterior.detached().as_ref(), forward.step);
+        self.config.adaptive_contrast.then(|| forward.contrast_reference(compute))
+    }
+
+    /// Means and variances of a posterior: in closed form, or of some samples.
+    fn moments_of(&self, posterior: &dyn ContinuousPosterior, step: u64) -> DiagonalGaussian {
+        if let Some(Marginals { units, .. }) = posterior.marginals() {
+            return units;
         }
-        let posterior = &forward.posterior;
-        let moments = match posterior.marginals() {
-            Some(marginals) => marginals.units,
-            None => {
-                let ([batch, units], samples) = (posterior.dims(), self.config.discriminator.samples);
-                let shape = [samples * batch, posterior.noise_width()];
-                let noise =
-                    normal(&mut self.moments.at(forward.step).generator(), shape, &posterior.device());
-                let draws = posterior.repeated(samples).draw(noise).value.reshape([samples, batch, units]);
-                let mean = draws.clone().mean_dim(0);
-                let centred = draws - mean.clone();
-                let variance = (centred.clone() * centred).sum_dim(0) / (samples as f64 - 1.0);
-                // A posterior that has collapsed to a point is not divided by zero.
-                DiagonalGaussian::new(
-                    mean.reshape([batch, units]),
-                    (variance.reshape([batch, units]) + 1e-8).log(),
-                )
-            }
-        };
-        let DiagonalGaussian { mean, log_variance } = moments;
-        Some(DiagonalGaussian { mean: mean.detach(), log_variance: log_variance.detach() })
+        let ([batch, units], samples) = (posterior.dims(), self.config.discriminator.samples);
+        let shape = [samples * batch, posterior.noise_width()];
+        let noise = normal(&mut self.moments.at(step).generator(), shape, &posterior.device());
+        let draws = posterior.repeated(samples).draw(noise).value.reshape([samples, batch, units]);
+        let mean = draws.clone().mean_dim(0);
+        let centred = draws - mean.clone();
+        let variance = (centred.clone() * centred).sum_dim(0) / (samples as f64 - 1.0);
+        // A posterior that has collapsed to a point is not divided by zero.
+        DiagonalGaussian::new(mean.reshape([batch, units]), (variance.reshape([batch, units]) + 1e-8).log())
     }
 }
 

@@ -39,6 +39,8 @@ pub struct ForwardPass<'a> {
     pub images: Option<Tensor<2>>,
     /// Estimated once with each estimator and shared by several terms.
     aggregates: RefCell<Vec<(Estimator, Rc<Aggregate>)>>,
+    /// The reference of adaptive contrast and the step whose random numbers it has.
+    contrast_reference: RefCell<Option<(u64, DiagonalGaussian)>>,
 }
 
 impl<'a> ForwardPass<'a> {
@@ -78,6 +80,7 @@ impl<'a> ForwardPass<'a> {
             second_sample: None,
             images: None,
             aggregates: RefCell::new(Vec::new()),
+            contrast_reference: RefCell::new(None),
         };
         // Without a closed form, it is estimated from the first sample of each image.
         forward.divergence = forward.divergence_at(1);
@@ -183,6 +186,19 @@ impl<'a> ForwardPass<'a> {
         let aggregate = Rc::new(Aggregate::estimate(self, estimator));
         self.aggregates.borrow_mut().push((estimator, Rc::clone(&aggregate)));
         aggregate
+    }
+
+    /// The reference of adaptive contrast, which is computed once for a step.
+    pub(super) fn contrast_reference(&self, compute: impl FnOnce() -> DiagonalGaussian) -> DiagonalGaussian {
+        let mut known = self.contrast_reference.borrow_mut();
+        if let Some((step, reference)) = &*known
+            && *step == self.step
+        {
+            return reference.clone();
+        }
+        let reference = compute();
+        *known = Some((self.step, reference.clone()));
+        reference
     }
 
     /// The images.

@@ -5,7 +5,7 @@ use crate::config::Schedule;
 use burn::tensor::Tensor;
 
 /// `continuous_kl_from_capacity`: |KL(q(z|x) || p(z)) - C_z(t)|, the divergence summed over the continuous units and
-/// averaged over the batch (Dupont 2018, eq. 7).
+/// averaged over the batch (Dupont 2018, eq. 7). Zero without such units: the capacity would be a constant in the loss.
 #[derive(Clone, Copy, Debug)]
 pub struct ContinuousKlFromCapacity {
     /// C_z in nats.
@@ -22,6 +22,9 @@ impl Term for ContinuousKlFromCapacity {
     }
 
     fn value(&self, forward: &ForwardPass<'_>) -> Tensor<1> {
+        if forward.posterior.dims()[1] == 0 {
+            return Tensor::zeros([1], &forward.sample.device());
+        }
         (forward.divergence_of_images().mean() - self.capacity.at(forward.step)).abs()
     }
 }

@@ -43,9 +43,11 @@ pub struct Prior {
 pub struct Divergence {
     /// For each image, over all units together, `[batch]`. This is what objectives use.
     pub images: Tensor<1>,
-    /// For each image and unit, from the unit's own marginal, KL(q(z_i|x) || p(z_i)), `[batch, units]`. If the units
-    /// are independent under the prior, their sum is the whole divergence. For a mixture it is not: the difference is
-    /// the information that the units have about each other under the prior.
+    /// For each image and unit, from the unit's own marginals, KL(q(z_i|x) || p(z_i)), `[batch, units]`. Their sum is the
+    /// whole divergence if the units are independent both given the image and under the prior. A Gaussian posterior with
+    /// correlated units adds their total correlation given the image to the whole; a mixture as prior adds the mean of
+    /// sum_i ln p(z_i) - ln p(z), which may be negative. For posteriors that are not Gaussian, these are instead the shares
+    /// of the units in ln q(z|x) - sum_i ln p(z_i) at the sample.
     pub units: Tensor<2>,
 }
 
@@ -207,5 +209,33 @@ impl Prior {
         let (ours, rest) = state.into_iter().partition(|tensor| tensor.name.starts_with("prior."));
         self.family.set_state(matched(&self.state(), ours)?);
         Ok(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Variances;
+
+    /// What a configuration is checked by is what its prior does.
+    #[test]
+    fn configurations_know_what_their_priors_can_do() {
+        let anisotropic = |learned| PriorConfig::Anisotropic {
+            variances: Variances::Given(vec![2.0, 0.5]),
+            learned,
+            scale: None,
+        };
+        for config in [
+            PriorConfig::StandardNormal {},
+            anisotropic(false),
+            anisotropic(true),
+            PriorConfig::StudentT { degrees_of_freedom: 9.0 },
+            PriorConfig::Mixture { positions: vec![vec![0.0, 1.0]], variance: 0.1, weights: Vec::new() },
+            PriorConfig::Sparse { gamma: 0.5, sigma0: 0.05, scale: 1.0 },
+        ] {
+            let prior = Prior::new(&config, 2, None, &Device::flex()).unwrap();
+            assert_eq!(config.has_closed_form(), prior.has_closed_form(), "{config:?}");
+            assert_eq!(config.is_learned(), !prior.parameters().is_empty(), "{config:?}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::meta::Meta;
 use super::paths::RunPaths;
+use super::status::{State, Status};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::files::{self, Existing};
@@ -21,8 +22,8 @@ use unbraid_data::ImageShape;
 #[derive(Debug, Serialize, Deserialize)]
 struct WeightsNote {
     step: u64,
-    /// Fingerprint of the configuration without its length, so that a longer run has the same; earlier versions wrote that
-    /// of the whole configuration.
+    /// Fingerprint of the configuration without its length, so that a longer run has the same; earlier
+    /// versions wrote that of the whole configuration.
     configuration: String,
     /// Height, width and channels of the images.
     images: [usize; 3],
@@ -173,9 +174,14 @@ fn steps_of(directory: &Path, kind: &str) -> Vec<u64> {
 /// The last checkpoint and its step, for a message.
 pub(super) fn last_good(paths: &RunPaths) -> Option<(PathBuf, u64)> {
     let path = paths.checkpoints().join(LAST);
-    let (_, note) = read_state(&path).ok()?;
+    step_in(&path).map(|step| (path, step))
+}
+
+/// The step of the weights in a file, if it has any.
+fn step_in(path: &Path) -> Option<u64> {
+    let (_, note) = read_state(path).ok()?;
     let note: WeightsNote = serde_json::from_str(&note?).ok()?;
-    Some((path, note.step))
+    Some(note.step)
 }
 
 /// Reads the last checkpoint; `None` if there is none yet.
@@ -207,15 +213,40 @@ pub(super) struct Weights {
     pub(super) state: Vec<StateTensor>,
 }
 
-/// The file of a snapshot; without a step, that of the best weights if they are kept, else that of the last ones.
-pub(super) fn find_weights(directory: &Path, step: Option<u64>, keep_best: bool) -> Result<PathBuf> {
+/// The file of the weights of a step; without a step, that of the best weights if they are kept, else that of the last
+/// ones.
+pub(super) fn find_weights(paths: &RunPaths, step: Option<u64>, keep_best: bool) -> Result<PathBuf> {
+    let directory = paths.checkpoints();
     let newest = if keep_best && directory.join(BEST).is_file() { BEST } else { LAST };
     let file = step.map_or_else(|| newest.to_owned(), |step| name("step", step));
     let path = directory.join(file);
     if path.is_file() {
         return Ok(path);
     }
-    Err(Error::NoCheckpoint { path, step, kept: steps_of(directory, "step") })
+    let mut kept = steps_of(&directory, "step");
+    if step.is_some() {
+        // Those of two more steps have names of their own.
+        for other in [BEST, LAST].map(|file| directory.join(file)) {
+            if step_in(&other) == step {
+                return Ok(other);
+            }
+        }
+        kept.extend(step_in(&directory.join(BEST)));
+        kept.sort_unstable();
+        kept.dedup();
+    }
+    Err(Error::NoCheckpoint { path, step, kept, stopped: why_stopped(paths) })
+}
+
+/// Why training has stopped, if `status.json` says so.
+fn why_stopped(paths: &RunPaths) -> Option<String> {
+    let Status { state, error, .. } = Status::read(&paths.status())?;
+    let why = error?.lines().next()?.to_owned();
+    match state {
+        State::Failed => Some(format!("training failed: {why}")),
+        State::Interrupted => Some(why),
+        State::Queued | State::Running | State::Done => None,
+    }
 }
 
 /// Reads the weights of a checkpoint.

@@ -22,7 +22,8 @@ impl Run {
         self.paths().data_spec(self.config())
     }
 
-    /// As [`Run::data_spec`]; if something else is now at the place where the data was, where it was moved with the run.
+    /// As [`Run::data_spec`]; if something else is now at the place where the data was, where it was moved
+    /// with the run.
     pub(crate) fn find_data(&self, progress: &dyn Progress) -> DataSpec {
         self.paths().find_data(self.config(), progress)
     }

@@ -50,7 +50,7 @@ impl RunDirectory {
     ///
     /// # Errors
     /// If nothing can be written here.
-    pub fn create_named(config: &Config) -> Result<Self> {
+    pub(crate) fn create_named(config: &Config) -> Result<Self> {
         // A user's own data is better named after its path than after the type of its files.
         let is_kind = |name: &String| ["folder", "npz"].contains(&name.as_str());
         let stem = || {

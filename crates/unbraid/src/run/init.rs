@@ -62,5 +62,5 @@ fn locate(path: &Path) -> Result<PathBuf> {
         return Err(Error::NotARun { path: path.to_owned(), found: "no config.toml in it" });
     }
     let keep_best = read_config(&paths)?.training.keep_best;
-    checkpoint::find_weights(&paths.checkpoints(), None, keep_best)
+    checkpoint::find_weights(&paths, None, keep_best)
 }

@@ -17,7 +17,7 @@ use crate::device::Device;
 use crate::error::{AfterTraining, BoxedError, Error, Result, error_chain};
 use crate::evaluate::{self, Earlier, Settings};
 use crate::model::NamedParameter;
-use crate::observer::{Observer, TrainingStart};
+use crate::observer::{Observer, Trained, TrainingStart};
 use crate::prior::PriorFamily;
 use crate::train::{Ending, Parts, Trainer, train};
 use unbraid_data::{DataSet, Standardised, Subset};
@@ -44,10 +44,14 @@ type Part<'a> = Subset<&'a dyn DataSet>;
 /// The same images are held out whatever the seed of a run, so that runs can be compared.
 const HELD_OUT_SEED: u64 = 0;
 
+/// The step of the best weights, if a run keeps them: it is then used with them.
+fn kept_best(config: &Config, trainer: &Trainer<'_>) -> Option<u64> {
+    trainer.best_step().filter(|_| config.training.keep_best)
+}
+
 /// The step of the weights that a trained run is used with.
 fn scored_step(config: &Config, trainer: &Trainer<'_>) -> u64 {
-    let best = trainer.best_step().filter(|_| config.training.keep_best);
-    best.unwrap_or_else(|| trainer.steps_done())
+    kept_best(config, trainer).unwrap_or_else(|| trainer.steps_done())
 }
 
 /// A session after its request has been resolved.
@@ -143,7 +147,12 @@ impl Job<'_> {
                 if let (Ending::StoppedEarly, Some(best)) = (ending, trainer.best_step()) {
                     observer.stopped_early(trainer.steps_done(), best);
                 }
-                observer.trained(directory.path(), trainer.steps_done(), journal.last_row());
+                observer.trained(&Trained {
+                    run: directory.path(),
+                    steps: trainer.steps_done(),
+                    best: kept_best(config, &trainer),
+                    row: journal.last_row(),
+                });
                 // Everything is saved; the weights on disk are the ones to be scored.
                 self.stop.resume_default();
                 if let Some(signal) = self.stop.received() {

@@ -8,14 +8,14 @@ use unbraid_data::DataSpec;
 use unbraid_data::progress::Progress;
 
 impl RunPaths {
-    /// The data of the run where it is now: each path of its configuration as it is stored, or, if nothing is there, the path
-    /// relative to the run.
+    /// The data of the run where it is now: each path of its configuration as it is stored, or, if nothing is
+    /// there, the path relative to the run.
     pub fn data_spec(&self, stored: &Config) -> DataSpec {
         stored.located(&self.relative_paths(), self.root()).data
     }
 
-    /// As [`RunPaths::data_spec`], but where something is at the stored paths and relative to the run as well, it is the data
-    /// whose hash is that of the data that the run was trained on.
+    /// As [`RunPaths::data_spec`], but where something is at the stored paths and relative to the run as
+    /// well, it is the data whose hash is that of the data that the run was trained on.
     pub(crate) fn find_data(&self, stored: &Config, progress: &dyn Progress) -> DataSpec {
         let place = self.data_spec(stored);
         let Some(moved) = stored.moved_elsewhere(&self.relative_paths(), self.root()) else { return place };
@@ -27,22 +27,22 @@ impl RunPaths {
         if !is_own(&place) && is_own(&moved.data) { moved.data } else { place }
     }
 
-    /// The configuration of the run as if it had been moved together with its data: with the recorded paths relative to the
-    /// run, whether or not something is at the stored ones.
+    /// The configuration of the run as if it had been moved together with its data: with the recorded paths
+    /// relative to the run, whether or not something is at the stored ones.
     #[must_use]
     pub fn moved(&self, stored: &Config) -> Config {
         stored.moved(&self.relative_paths(), self.root())
     }
 
-    /// Whether the run, whose configuration is `stored`, is the one that is wanted: both train the same model, and the run
-    /// may have been moved together with its data.
+    /// Whether the run, whose configuration is `stored`, is the one that is wanted: both train the same
+    /// model, and the run may have been moved together with its data.
     pub fn is_run_of(&self, stored: &Config, wanted: &Config) -> bool {
         stored.fingerprint() == wanted.fingerprint()
             || stored.is_same_training(&self.relative_paths(), self.root(), wanted)
     }
 
-    /// The paths in its configuration relative to the run: as they were recorded if they still lead somewhere, else those of
-    /// where its data is now.
+    /// The paths in its configuration relative to the run: as they were recorded if they still lead
+    /// somewhere, else those of where its data is now.
     pub(super) fn relative_paths_of(&self, stored: &Config) -> RelativePaths {
         let recorded = self.relative_paths();
         let mut paths = stored.located(&recorded, self.root()).relative_paths(self.root());

@@ -92,14 +92,14 @@ impl Meta {
 
     /// The same, resumed now.
     #[must_use]
-    pub fn resumed_now(mut self) -> Self {
+    pub(crate) fn resumed_now(mut self) -> Self {
         self.resumed = Some(clock::timestamp());
         self
     }
 
     /// The same, finished now.
     #[must_use]
-    pub fn finished_now(mut self) -> Self {
+    pub(crate) fn finished_now(mut self) -> Self {
         self.finished = Some(clock::timestamp());
         self
     }

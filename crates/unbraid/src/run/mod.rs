@@ -9,6 +9,7 @@
 //! checkpoints/     last.safetensors, best.safetensors, step-*.safetensors, and the optimiser's state of the last
 //! scores.json, codes.npz        written by an evaluation
 //! units.toml                    names given to latent units
+//! features.json                 columns of the table that the run was trained on, and how they are standardised
 //! report.html, figures/         written by a report
 //! ```
 

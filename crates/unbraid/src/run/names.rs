@@ -246,7 +246,8 @@ impl Run {
     }
 
     /// Changes the names of some units: pairs of a unit, by number or earlier name, and its new name; an empty one
-    /// removes the name. Writes `units.toml` unless something is wrong. Names that were given since the run was opened stay.
+    /// removes the name. Writes `units.toml` unless something is wrong. Names that were given since the run
+    /// was opened stay.
     ///
     /// # Errors
     /// If a unit does not exist, a name is wrong or taken, or the file cannot be read or written.

@@ -77,8 +77,8 @@ impl RunPaths {
         self.root.join("units.toml")
     }
 
-    /// `features.json`: the columns of the table that the run was trained on, and how they are standardised. A run on images
-    /// has none.
+    /// `features.json`: the columns of the table that the run was trained on, and how they are standardised.
+    /// A run on images has none.
     pub fn features(&self) -> PathBuf {
         self.root.join("features.json")
     }

@@ -209,6 +209,9 @@ impl<'a> Session<'a> {
             Some(ValidationConfig::Split(HeldOutSplit::Test)) => self.test_data.or(opened.test.as_deref()),
             Some(ValidationConfig::Fraction(_)) | None => None,
         };
+        if let Some(held_out) = held_out {
+            config.check_held_out(held_out.len())?;
+        }
         let prior = self.parts.prior.clone();
         let job = Job {
             directory: &directory,
@@ -228,8 +231,8 @@ impl<'a> Session<'a> {
         job.execute(self.parts)
     }
 
-    /// Opens the images that the run is scored or validated on but not trained on, if there are to be any. Whether they exist
-    /// should be known before training, not after it.
+    /// Opens the images that the run is scored or validated on but not trained on, if there are to be any.
+    /// Whether they exist should be known before training, not after it.
     fn open_test_data(
         &self,
         config: &Config,

@@ -5,7 +5,7 @@ use super::directory::read_config;
 use super::features;
 use super::names::UnitNames;
 use super::paths::RunPaths;
-use crate::config::Config;
+use crate::config::{Config, Latent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -97,7 +97,7 @@ impl Run {
         let config = read_config(&paths)?;
         let OpenOptions { step, device, prior } = options;
         let device = device.tensor_device();
-        let file = checkpoint::find_weights(&paths.checkpoints(), step, config.training.keep_best)?;
+        let file = checkpoint::find_weights(&paths, step, config.training.keep_best)?;
         let Weights { step, images: [height, width, channels], state } =
             checkpoint::read_weights(&file, &config)?;
         let shape = ImageShape::new(height, width, channels);
@@ -151,6 +151,12 @@ impl Run {
     /// The number of continuous latent units.
     pub fn units(&self) -> usize {
         self.layout().continuous()
+    }
+
+    /// Whether the objective decodes means, so that the posterior has no width: the encoder's log-variances
+    /// were not trained.
+    pub(crate) fn decodes_means(&self) -> bool {
+        self.config().objective.latent() == Latent::Mean
     }
 
     /// The number of classes of each categorical latent unit.
@@ -262,8 +268,8 @@ impl Run {
         Ok(images)
     }
 
-    /// As [`Run::decode`], with a row of values for each image and in double precision: the values of a table may be large
-    /// compared with their spread.
+    /// As [`Run::decode`], with a row of values for each image and in double precision: the values of a table
+    /// may be large compared with their spread.
     ///
     /// # Errors
     /// As [`Run::decode`].
@@ -275,8 +281,8 @@ impl Run {
         Ok(rows)
     }
 
-    /// As [`Run::decode`], with a row of values for each image as the network gives them: in standard deviations from the
-    /// mean, if they are those of a table.
+    /// As [`Run::decode`], with a row of values for each image as the network gives them: in standard
+    /// deviations from the mean, if they are those of a table.
     ///
     /// # Errors
     /// As [`Run::decode`].
@@ -297,7 +303,8 @@ impl Run {
         Err(Error::LatentColumns { found, expected, run: self.path().to_owned() })
     }
 
-    /// Reconstructions of images: each is encoded, and the [latent values](Run::latents_of) of its posterior are decoded.
+    /// Reconstructions of images: each is encoded, and the [latent values](Run::latents_of) of its posterior
+    /// are decoded.
     ///
     /// # Errors
     /// As [`Run::encode`].
@@ -369,7 +376,7 @@ impl Run {
     ///
     /// # Errors
     /// [`Error::NoSuchUnit`].
-    pub fn check_unit(&self, unit: Unit) -> Result {
+    pub(crate) fn check_unit(&self, unit: Unit) -> Result {
         let (number, count) = match unit {
             Unit::Continuous(number) => (number, self.units()),
             Unit::Categorical(number) => (number, self.categorical_units().len()),
@@ -384,7 +391,7 @@ impl Run {
     ///
     /// # Errors
     /// [`Error::NoSuchUnit`] and [`Error::NoSuchClass`].
-    pub fn check_class(&self, unit: usize, class: usize) -> Result {
+    pub(crate) fn check_class(&self, unit: usize, class: usize) -> Result {
         self.check_unit(Unit::Categorical(unit))?;
         let classes = self.categorical_units()[unit];
         if class < classes { Ok(()) } else { Err(Error::NoSuchClass { unit, class, classes }) }
@@ -394,7 +401,7 @@ impl Run {
     ///
     /// # Errors
     /// [`Error::ImageShape`] and [`Error::Columns`].
-    pub fn check_data(&self, data: &dyn DataSet) -> Result {
+    pub(crate) fn check_data(&self, data: &dyn DataSet) -> Result {
         if let (Some(features), Some(columns)) = (&self.features, data.columns())
             && !features.names().eq(columns.iter().map(String::as_str))
         {
@@ -416,7 +423,7 @@ impl Run {
     ///
     /// # Errors
     /// [`Error::ImageShape`].
-    pub fn check_image_shape(&self, subject: &str, found: ImageShape) -> Result {
+    pub(crate) fn check_image_shape(&self, subject: &str, found: ImageShape) -> Result {
         let expected = self.image_shape();
         if found == expected {
             return Ok(());
@@ -447,8 +454,8 @@ fn in_doubles(values: &mut [f32], change: impl FnOnce(&mut [f64])) {
     values.iter_mut().zip(doubles).for_each(|(value, double)| *value = double as f32);
 }
 
-/// KL(q(z_i|x) || p(z_i)) of each image and continuous unit in nats, from means and log-variances `[images, units]` of the
-/// posteriors; as [`Run::divergences`], without the mean.
+/// KL(q(z_i|x) || p(z_i)) of each image and continuous unit in nats, from means and log-variances `[images,
+/// units]` of the posteriors; as [`Run::divergences`], without the mean.
 pub(crate) fn divergence_of_images(
     prior: &Prior,
     means: &Array2<f32>,

@@ -1,6 +1,6 @@
 //! How much memory training takes, estimated before any of it is allocated.
 
-use crate::config::{Config, ContrastConfig, DiscriminatorConfig, Latent, TermConfig};
+use crate::config::{Config, ContrastConfig, DiscriminatorConfig, Latent, PosteriorConfig, TermConfig};
 use crate::error::{Error, Result};
 use crate::model::Blueprint;
 use unbraid_data::{ImageShape, memory};
@@ -23,7 +23,8 @@ pub fn check_memory(config: &Config, images: ImageShape) -> Result {
 }
 
 /// A lower bound in bytes: for every weight itself, its gradient and Adam's two means; for every value that passes from
-/// layer to layer, itself and its gradient; all in single precision.
+/// layer to layer, itself and its gradient; for the samples of adaptive contrast, which have no gradient, themselves; all in
+/// single precision.
 fn training_bytes(config: &Config, images: ImageShape) -> Result<f64> {
     let blueprint = Blueprint::new(&config.model, images)?;
     let weights = blueprint.weight_count() + discriminator_weights(config, images);
@@ -31,7 +32,29 @@ fn training_bytes(config: &Config, images: ImageShape) -> Result<f64> {
     if let Latent::Samples(samples) = config.objective.latent() {
         activations *= samples as f64;
     }
-    Ok(16.0 * weights + 8.0 * activations)
+    Ok(16.0 * weights + 8.0 * activations + 4.0 * contrast_samples(config))
+}
+
+/// The values from which adaptive contrast computes the moments of posteriors that do not know their own: noise, hidden
+/// layers and units of some samples of each image.
+fn contrast_samples(config: &Config) -> f64 {
+    let units = config.model.latents.continuous;
+    let widths = |noise: usize, hidden: &[usize]| {
+        [noise, units].iter().chain(hidden).map(|width| *width as f64).sum::<f64>()
+    };
+    let values = match &config.model.posterior {
+        PosteriorConfig::Diagonal {} | PosteriorConfig::FullCovariance {} => 0.0,
+        // Of its steps, which come one after the other.
+        PosteriorConfig::Iaf { hidden, .. } => widths(units, hidden),
+        PosteriorConfig::Implicit { noise, hidden } => widths(*noise, hidden),
+    };
+    let samples = |term: &TermConfig| {
+        let TermConfig::AdversarialKl(config) = term else { return 0.0 };
+        if config.adaptive_contrast { config.discriminator.samples as f64 } else { 0.0 }
+    };
+    let terms = config.objective.terms();
+    let samples: f64 = terms.iter().map(|term| samples(&term.term)).sum();
+    values * samples * config.training.batch_size as f64
 }
 
 /// The weights of the discriminators of all terms.
@@ -100,6 +123,41 @@ mod tests {
             .unwrap();
         let images = ImageShape::new(64, 64, 1);
         assert_eq!(discriminator_weights(&config, images), 40.0 + 100.0 + 100.0 + 20.0);
+    }
+
+    /// Three samples of five images, each of 7 numbers of noise, hidden layers of 11 and 13, and 2 units: 4 bytes each beside
+    /// what the same run takes without adaptive contrast.
+    #[test]
+    fn the_samples_of_adaptive_contrast_count() {
+        let bytes = |contrast: &str| {
+            let objective = format!(
+                "objective={{ name = \"avb\", adaptive_contrast = {contrast}, discriminator = {{ samples = 3 }} }}"
+            );
+            let config = Source::preset("default")
+                .set(objective)
+                .set("model.latents={ continuous = 2 }")
+                .set("model.posterior={ name = \"implicit\", noise = 7, hidden = [11, 13] }")
+                .set("training.batch_size=5")
+                .resolve()
+                .unwrap();
+            training_bytes(&config, ImageShape::new(64, 64, 1)).unwrap()
+        };
+        assert_eq!(bytes("true") - bytes("false"), 4.0 * 3.0 * 5.0 * (7.0 + 11.0 + 13.0 + 2.0));
+    }
+
+    /// The largest number of samples that a configuration may have, 2^24, with 2^12 images and more than 2^10 values of each.
+    #[test]
+    fn more_samples_of_adaptive_contrast_than_fit_are_refused() {
+        let config = Source::preset("default")
+            .set("objective={ name = \"avb\", adaptive_contrast = true, discriminator = { samples = 16777216 } }")
+            .set("model.latents={ continuous = 2 }")
+            .set("model.posterior={ name = \"implicit\", noise = 1022 }")
+            .set("training.batch_size=4096")
+            .resolve()
+            .unwrap();
+        let error = check_memory(&config, ImageShape::new(64, 64, 1)).unwrap_err();
+        let Error::TooLarge { needed, .. } = error else { panic!("{error}") };
+        assert!(needed > 1 << 46, "{needed}");
     }
 
     #[test]

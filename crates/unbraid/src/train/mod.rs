@@ -28,6 +28,7 @@ use burn::tensor::Tensor;
 use unbraid_data::DataSet;
 use unbraid_data::random::{Position, Stream};
 use unbraid_data::sampling::uniform;
+use unbraid_kernels::with_threads_awake;
 use validation::Validation;
 use waiting::WaitingLosses;
 
@@ -219,15 +220,24 @@ impl<'a> Trainer<'a> {
     /// the one after it.
     ///
     /// # Errors
-    /// If the loss is not finite, in which case the weights are unchanged on the CPU, or an image cannot be read.
+    /// If the loss is not finite, in which case the weights of the network are unchanged on the CPU, or an image cannot be read.
     pub fn advance(&mut self) -> Result<f64> {
         self.take_step()?;
         self.read_losses()?;
         Ok(self.waiting.latest())
     }
 
-    /// The step itself. On a device other than the CPU, its losses wait there for [`Trainer::read_losses`].
+    /// A step whose losses, on a device other than the CPU, wait there for [`Trainer::read_losses`].
     fn take_step(&mut self) -> Result {
+        if is_cpu(self.network.device()) {
+            with_threads_awake(|| self.compute_step())
+        } else {
+            self.compute_step()
+        }
+    }
+
+    /// The step itself.
+    fn compute_step(&mut self) -> Result {
         // Every random number depends on the seed and the step only, so that a resumed run draws the same ones.
         let step = self.step;
         self.fit_at_once()?;
@@ -343,7 +353,8 @@ impl<'a> Trainer<'a> {
         let scalars = all.len();
         all.extend(kl_of_units);
         // A single tensor for all of them: on a device other than the CPU, each read would wait for the queue.
-        self.waiting.push(Tensor::cat(all, 0).inner(), scalars);
+        let all = all.into_iter().map(Tensor::inner).collect();
+        self.waiting.push(Tensor::cat(all, 0), scalars);
         if is_cpu(self.network.device()) { self.add_losses(self.step + 1) } else { Ok(()) }
     }
 

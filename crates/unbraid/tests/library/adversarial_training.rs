@@ -1,5 +1,5 @@
-//! 300 steps on a reduced `shapes`: adversaries and capacities do to the code what they are for. And adversarial posteriors
-//! of four points.
+//! 300 steps on a reduced `shapes`: adversaries and capacities do to the code what they are for. And
+//! adversarial posteriors of four points.
 use crate::gaussians::floats;
 use burn::tensor::{Tensor, TensorData};
 use ndarray::{Array2, Axis};
@@ -165,8 +165,8 @@ fn evidence(trainer: &Trainer<'_>) -> f64 {
 }
 
 /// The best model has ln p(x) = -ln 4 = -1.386. Gaussian posteriors leave gaps between them; those of an adversarially
-/// trained encoder fill a quarter of the plane each (the paper: -1.568 and -1.403; PyTorch after as many steps as here, three
-/// seeds: -1.60 to -1.63 and -1.47 to -1.50).
+/// trained encoder fill a quarter of the plane each (the paper: -1.568 and -1.403; PyTorch after as many
+/// steps as here, three seeds: -1.60 to -1.63 and -1.47 to -1.50).
 #[test]
 fn adversarial_posteriors_share_the_latent_plane_better_than_gaussian_ones() {
     let data = four_points();

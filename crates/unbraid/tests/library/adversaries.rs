@@ -240,7 +240,8 @@ fn the_shared_pass_is_the_automatic_derivative() {
             .minimize(|network| loss(network.difference(rows(&first)), network.difference(rows(&second))));
         assert!((floats(found)[0] - floats(expected)[0]).abs() < 1e-5);
         for (found, expected) in shared.state().iter().zip(automatic.state()) {
-            // Adam divides by the size of the gradient: the weights themselves depend on its sign where it nearly vanishes.
+            // Adam divides by the size of the gradient: the weights themselves depend on its sign where it
+            // nearly vanishes.
             if found.name.starts_with("adam.") {
                 let pairs = found.values.as_floats().iter().zip(expected.values.as_floats());
                 for (found_value, expected) in pairs {

@@ -1,7 +1,9 @@
-//! A composed objective is the named method that has the same terms, to the bit; and what is wrong with a composition is
-//! said by its key.
+//! A composed objective is the named method that has the same terms, to the bit; and what is wrong with a
+//! composition is said by its key.
 
 use crate::objective_training::Rows;
+use std::collections::BTreeSet;
+use toml::{Table, Value};
 use unbraid::config::{METHODS, ObjectiveConfig, Source, TERMS};
 use unbraid::data::progress::Silent;
 use unbraid::model::write_state;
@@ -172,6 +174,63 @@ fn every_example_of_the_list_can_be_read() {
         let objective = resolve(&format!("{{ name = \"composed\", terms = [{}] }}", term.example));
         let ObjectiveConfig::Composed { terms, .. } = &objective else { panic!("{objective:?}") };
         assert_eq!(terms.0[0].term.name(), term.name);
+    }
+}
+
+/// The keys of a table of an objective, other than its name, by the message on a key that it does not have.
+fn possible_keys(objective: &Value) -> BTreeSet<String> {
+    let source = Source::default().set(format!("objective={objective}"));
+    let error = source.resolve().expect_err("an unknown key").to_string();
+    let (_, hint) = error.split_once("unknown key `zzzzzzzz`\nhint: ").unwrap_or_else(|| panic!("{error}"));
+    match hint.lines().next().unwrap().strip_prefix("expected one of ") {
+        Some(keys) => keys.split(", ").map(str::to_owned).collect(),
+        None => BTreeSet::new(),
+    }
+}
+
+/// Every table inside a value, as a path of keys and places.
+fn tables(value: &Value, path: &[String], found: &mut Vec<Vec<String>>) {
+    let mut inside = |key: &str, value: &Value| tables(value, &[path, &[key.to_owned()][..]].concat(), found);
+    match value {
+        Value::Table(table) => {
+            table.iter().for_each(|(key, value)| inside(key, value));
+            found.push(path.to_owned());
+        }
+        Value::Array(values) => {
+            values.iter().enumerate().for_each(|(place, value)| inside(&place.to_string(), value));
+        }
+        _ => {}
+    }
+}
+
+fn table_at<'a>(value: &'a mut Value, path: &[String]) -> &'a mut Table {
+    let inner = path.iter().fold(value, |value, key| match value {
+        Value::Array(values) => &mut values[key.parse::<usize>().unwrap()],
+        other => &mut other[key.as_str()],
+    });
+    inner.as_table_mut().unwrap()
+}
+
+#[test]
+fn every_example_of_the_list_has_all_options() {
+    let methods = METHODS.map(|method| method.example.to_owned());
+    let terms = TERMS.map(|term| {
+        format!("{{ name = \"composed\", terms = [{}], encoder = \"gaussian\", samples = 1 }}", term.example)
+    });
+    for example in methods.iter().chain(&terms) {
+        let example = format!("example = {example}").parse::<Table>().unwrap().remove("example").unwrap();
+        let mut paths = Vec::new();
+        tables(&example, &[], &mut paths);
+        for path in paths {
+            let mut with_another = example.clone();
+            let table = table_at(&mut with_another, &path);
+            let is_term = path.first().is_some_and(|key| key == "terms") && path.len() == 2;
+            let apart = |key: &&String| *key != "name" && !(is_term && *key == "weight");
+            let found: BTreeSet<String> = table.keys().filter(apart).cloned().collect();
+            assert!(!is_term || table.contains_key("weight"), "{example}");
+            table.insert("zzzzzzzz".to_owned(), 1.into());
+            assert_eq!(found, possible_keys(&with_another), "{path:?} of {example}");
+        }
     }
 }
 

@@ -35,8 +35,8 @@ fn weights_and_configuration_are_a_run_and_codes_are_its_own() {
     }
 }
 
-/// What the target `configuration` asserts of every text that is a configuration: its own seeds are presets, which another
-/// test reads.
+/// What the target `configuration` asserts of every text that is a configuration: its own seeds are presets,
+/// which another test reads.
 #[test]
 fn the_configuration_of_the_run_is_written_as_it_was_read() {
     let text = fs::read_to_string(seeds().join("run/config.toml")).unwrap();

@@ -17,8 +17,8 @@ pub(crate) fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.inner().into_data().try_into_vec().unwrap()
 }
 
-/// Units of variance one. Posterior means have the variance 1 - `noise`^2 and correlate by `correlation` with each other,
-/// the posteriors have the standard deviation `noise`.
+/// Units of variance one. Posterior means have the variance 1 - `noise`^2 and correlate by `correlation` with
+/// each other, the posteriors have the standard deviation `noise`.
 pub(crate) struct Correlated {
     pub(crate) units: usize,
     pub(crate) correlation: f64,
@@ -65,7 +65,8 @@ impl Correlated {
     }
 }
 
-/// -E ln q(z) by eq. 10 from one batch of posteriors N(mu, noise^2 I) with mu ~ N(0, (1 - noise^2) I), as if of `images`.
+/// -E ln q(z) by eq. 10 from one batch of posteriors N(mu, noise^2 I) with mu ~ N(0, (1 - noise^2) I), as if
+/// of `images`.
 pub(crate) fn entropy_estimate(units: usize, noise: f64, batch: usize, images: usize, place: u64) -> f64 {
     let device = Device::flex();
     let shape = [batch, units];

@@ -35,7 +35,8 @@ fn rotation() -> Array2<f64> {
 fn known_sources_are_found_up_to_order_and_sign() {
     let mixed = sources(20_000).dot(&rotation().t());
     let found = fast_ica(&mixed);
-    // R times the mixing matrix is a permutation with signs; of 20,000 points, directions are known to about 1 / sqrt(n).
+    // R times the mixing matrix is a permutation with signs; of 20,000 points, directions are known to about
+    // 1 / sqrt(n).
     let product = found.dot(&rotation());
     for row in product.rows() {
         let large = row.iter().filter(|value| value.abs() > 0.999).count();

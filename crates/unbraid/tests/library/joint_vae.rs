@@ -1,6 +1,7 @@
 //! JointVAE: its two terms against golden numbers, and what is left of it without categorical units.
 
 use crate::golden::{Batch, floats, golden, matrix};
+use crate::objective_training::Rows;
 use burn::tensor::{Device, Tensor};
 use unbraid::config::{
     Initializer, ObjectiveConfig, OptimizerConfig, PriorConfig, Ramp, Samples, Schedule, Source,
@@ -12,7 +13,7 @@ use unbraid::objective::{
     Weight,
 };
 use unbraid::prior::Prior;
-use unbraid::train::{Parts, Trainer};
+use unbraid::train::{Parts, Trainer, train};
 
 fn close(found: f32, expected: f64) -> bool {
     (f64::from(found) - expected).abs() <= 1e-4 * expected.abs().max(1e-3)
@@ -37,8 +38,8 @@ fn terms_and_gradients_agree_with_double_precision() {
         [(Schedule::Constant(0.1), 0.1), (rising, 5.0_f64.ln()), (Schedule::Constant(9.0), 5.0_f64.ln())]
     {
         let objective = ObjectiveConfig::JointVae {
-            gamma_continuous: 30.0.into(),
-            capacity_continuous: rising,
+            gamma_continuous: Some(30.0.into()),
+            capacity_continuous: Some(rising),
             gamma_categorical: 20.0.into(),
             capacity_categorical,
             samples: Samples::default(),
@@ -104,6 +105,36 @@ fn without_categorical_units_it_is_annealed_vae() {
     assert!(weights[0] == weights[1], "{:?} {:?}", weights[0].0, weights[1].0);
 }
 
+/// Without continuous units, their weight and capacity are neither needed nor part of the loss, which is the
+/// reconstruction and 20 |KL_c - C_c|. With all keys, as a preset has them, it is the same.
+#[test]
+fn without_continuous_units_there_is_no_distance_from_their_capacity() {
+    let categorical = "gamma_categorical = 20.0, capacity_categorical = 0.5";
+    let continuous = "gamma_continuous = 30.0, capacity_continuous = 5.0";
+    let runs = [categorical.to_owned(), format!("{continuous}, {categorical}")].map(|options| {
+        let more = [
+            "model.latents={ continuous = 0, categorical = [3] }".to_owned(),
+            format!("objective={{ name = \"joint-vae\", {options} }}"),
+            "training.steps=5".to_owned(),
+            "training.log_every=1".to_owned(),
+        ];
+        let assignments = TINY.iter().map(|&text| text.to_owned()).chain(more).collect();
+        let config = Source { assignments, ..Source::default() }.resolve().unwrap();
+        let data = unbraid::data::open(&config.data, &Silent).unwrap();
+        let mut trainer = Trainer::new(&config, data.as_ref(), &unbraid::Device::cpu()).unwrap();
+        let mut rows = Rows::default();
+        train(&mut trainer, &config, 5, &mut rows).unwrap();
+        for row in &rows.0 {
+            let value = |key: &str| row.get(&format!("train/{key}")).unwrap();
+            let expected = value("reconstruction") + 20.0 * value("categorical_kl_from_capacity");
+            // A sum in single precision.
+            assert!((value("loss") / expected - 1.0).abs() < 1e-6, "{} {expected}", value("loss"));
+        }
+        trainer.network().state()
+    });
+    assert!(runs[0] == runs[1]);
+}
+
 /// -ln p(x|z), as a term that can be weighed.
 #[derive(Debug)]
 struct Reconstruction;
@@ -148,8 +179,8 @@ fn largest_difference(left: &[StateTensor], right: &[StateTensor]) -> f32 {
 }
 
 /// Dividing the loss by the number of pixels, as the author does, and Adam's epsilon with it, leaves a run unchanged: a
-/// power of two commutes with every rounding. With epsilon alone left as it is, it does not, so Adam is not invariant to
-/// the scale of the loss by itself.
+/// power of two commutes with every rounding. With epsilon alone left as it is, it does not, so Adam is not
+/// invariant to the scale of the loss by itself.
 #[test]
 fn scaling_loss_and_epsilon_together_leaves_a_run_unchanged() {
     let ours = weights_of_scaled_loss(1.0, 1024.0 * 1e-8);

@@ -1,5 +1,5 @@
-//! Mathieu et al. 2019, section 4: the beta-VAE is a VAE with an annealed prior and a bonus for entropy, on a model whose
-//! optimum has a closed form; and appendix C, the bias of the entropy estimate.
+//! Mathieu et al. 2019, section 4: the beta-VAE is a VAE with an annealed prior and a bonus for entropy, on a
+//! model whose optimum has a closed form; and appendix C, the bias of the entropy estimate.
 
 use crate::gaussians::{entropy_estimate, floats};
 use burn::tensor::{Device, Tensor};
@@ -53,8 +53,8 @@ impl Linear {
         Self { parameters: values.map(|value| Tensor::from_floats([value as f32], &device()).require_grad()) }
     }
 
-    /// The loss. Two images of +-c and noise of +-1 have the moments of the Gaussians, and the loss is quadratic in both,
-    /// so that four rows give its exact expectation.
+    /// The loss. Two images of +-c and noise of +-1 have the moments of the Gaussians, and the loss is
+    /// quadratic in both, so that four rows give its exact expectation.
     fn loss(&self, config: &ObjectiveConfig, prior: &Prior) -> Tensor<1> {
         let [w, a, log_v] = self.parameters.clone().map(|parameter| parameter.reshape([1, 1]));
         let c = VARIANCE.sqrt() as f32;
@@ -76,8 +76,8 @@ impl Linear {
     }
 }
 
-/// Setting the derivatives of the expected loss for w, a and v to zero gives w^2 = c^2 - beta s^2, a = w / c^2 and v = beta
-/// s^2 / c^2.
+/// Setting the derivatives of the expected loss for w, a and v to zero gives w^2 = c^2 - beta s^2, a = w /
+/// c^2 and v = beta s^2 / c^2.
 fn optimum() -> [f64; 3] {
     let w = (VARIANCE - BETA * NOISE).sqrt();
     [w, w / VARIANCE, (BETA * NOISE / VARIANCE).ln()]
@@ -91,8 +91,8 @@ fn forms() -> [ObjectiveConfig; 3] {
     ]
 }
 
-/// Theorem 1: with the prior N(0, 1 / beta) and the entropy weighted by beta - 1, values differ by ln F_beta and gradients
-/// not at all, anywhere.
+/// Theorem 1: with the prior N(0, 1 / beta) and the entropy weighted by beta - 1, values differ by ln F_beta
+/// and gradients not at all, anywhere.
 #[test]
 fn a_beta_vae_is_a_vae_with_an_annealed_prior_and_an_entropy_term() {
     let [beta_vae, entropy, _] = forms();
@@ -140,8 +140,8 @@ fn all_forms_have_the_same_stationary_points() {
     }
 }
 
-/// Appendix C: where posteriors do not overlap within a batch, the estimate is ln n + E H\[q(z|x)\], however large H\[q(z)\]
-/// is; where they do, it is H\[q(z)\] = D/2 (1 + ln 2 pi).
+/// Appendix C: where posteriors do not overlap within a batch, the estimate is ln n + E H\[q(z|x)\], however
+/// large H\[q(z)\] is; where they do, it is H\[q(z)\] = D/2 (1 + ln 2 pi).
 #[test]
 fn the_estimate_of_the_entropy_has_the_bias_of_appendix_c() {
     let images = 737_280;
@@ -152,8 +152,8 @@ fn the_estimate_of_the_entropy_has_the_bias_of_appendix_c() {
     };
     let exact = |units: f64| 0.5 * units * (1.0 + (2.0 * PI).ln());
     let biased = |units: f64, noise: f64| (images as f64).ln() + exact(units) + units * noise.ln();
-    // Means are a hundred deviations apart: no overlap at all. ln q(z|x) has the variance D / 2; four deviations of the mean of
-    // 4096.
+    // Means are a hundred deviations apart: no overlap at all. ln q(z|x) has the variance D / 2; four
+    // deviations of the mean of 4096.
     let narrow = mean(10, 0.01, 64);
     assert!((narrow - biased(10.0, 0.01)).abs() < 0.14, "{narrow} {}", biased(10.0, 0.01));
     assert!(narrow < exact(10.0) - 18.0);
@@ -161,8 +161,9 @@ fn the_estimate_of_the_entropy_has_the_bias_of_appendix_c() {
     let wide = mean(1, 0.9, 64);
     assert!((wide - exact(1.0)).abs() < 0.045, "{wide} {}", exact(1.0));
     assert!(wide < biased(1.0, 0.9) - 10.0);
-    // In between, as NumPy computes it from the same formula and other numbers (tools/entropy_bias.py, mean of 8192 codes).
-    // ln q(z|x) has the deviation sqrt(D / 2); four times that over 64, and a half more for the other's noise.
+    // In between, as NumPy computes it from the same formula and other numbers (tools/entropy_bias.py, mean
+    // of 8192 codes). ln q(z|x) has the deviation sqrt(D / 2); four times that over 64, and a half more for
+    // the other's noise.
     for (units, noise, batch, expected) in [
         (2, 0.5, 256, 2.86),
         (4, 0.3, 64, 7.52),

@@ -117,8 +117,9 @@ fn the_three_parts_add_up_to_the_estimate_of_the_divergence() {
     }
 }
 
-/// KL(q(z) || p(z)) is total correlation plus dimension-wise KL, whatever the estimator; with the weights (b, b + a, b + a)
-/// `beta-tcvae` is `decomposition` with the exclusive KL, but for the sample in its mutual information.
+/// KL(q(z) || p(z)) is total correlation plus dimension-wise KL, whatever the estimator; with the weights (b,
+/// b + a, b + a) `beta-tcvae` is `decomposition` with the exclusive KL, but for the sample in its mutual
+/// information.
 #[test]
 fn the_exclusive_divergence_is_the_sum_of_two_parts() {
     let prior = standard_normal();

@@ -1,5 +1,5 @@
-//! Each objective trains, and its own term goes where it should: 300 steps of a small network on few images, against the
-//! same run without the term.
+//! Each objective trains, and its own term goes where it should: 300 steps of a small network on few images,
+//! against the same run without the term.
 use unbraid::config::Source;
 use unbraid::train::{Ending, Journal, Row, Trainer, train};
 

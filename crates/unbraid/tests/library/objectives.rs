@@ -87,8 +87,9 @@ fn the_parts_of_the_divergence_agree_with_double_precision() {
     }
 }
 
-/// Mushom 2020, section 4.3 and Table 4.1: beta-TCVAE is L_VAE + lambda TC, estimated by minibatch-weighted sampling. The
-/// presets have lambda = 6: loss and gradients from the golden KL divergence and total correlation.
+/// Mushom 2020, section 4.3 and Table 4.1: beta-TCVAE is L_VAE + lambda TC, estimated by minibatch-weighted
+/// sampling. The presets have lambda = 6: loss and gradients from the golden KL divergence and total
+/// correlation.
 #[test]
 fn the_beta_tcvae_of_the_thesis_adds_the_total_correlation_to_the_vae() {
     let golden = golden();

@@ -1,14 +1,16 @@
-//! Posteriors and the terms of further models against PyTorch in double precision (tools/golden_posteriors.py), and what
-//! they refuse.
+//! Posteriors and the terms of further models against PyTorch in double precision
+//! (tools/golden_posteriors.py), and what they refuse.
 
 use crate::golden::{Batch, TOLERANCE, assert_close, floats, golden, matrix, numbers};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use unbraid::config::{
     AdversarialKlConfig, ContrastConfig, Estimator, FDivergence, Initializer, PriorConfig, Source,
 };
 use unbraid::data::ImageShape;
-use unbraid::model::{Draw, Network, Pass, StateTensor, Values};
+use unbraid::model::{ContinuousPosterior, Draw, Marginals, Network, Pass, StateTensor, Values};
 use unbraid::objective::{
     AdversarialKl, ExclusiveKl, ForwardPass, Kl, NegativeEntropy, RandomMixture, Setting, SlicedWasserstein,
     Term,
@@ -198,8 +200,8 @@ fn the_sliced_distance_is_that_of_sorted_values() {
     forward.sample = points.clone() + shift;
     forward.prior_sample = Some(points);
     let distance = f64::from(floats(SlicedWasserstein::new(4000, 1).value(&forward))[0]);
-    // (theta . a)^2 has the mean |a|^2 / D and the variance 3 |a|^4 / (D (D + 2)) - |a|^4 / D^2 = 3.5; the mean of 4000 is off
-    // by less than four times sqrt(3.5 / 4000).
+    // (theta . a)^2 has the mean |a|^2 / D and the variance 3 |a|^4 / (D (D + 2)) - |a|^4 / D^2 = 3.5; the
+    // mean of 4000 is off by less than four times sqrt(3.5 / 4000).
     assert!((distance - 7.5 / 4.0).abs() < 0.12, "{distance}");
 }
 
@@ -325,6 +327,112 @@ fn what_a_posterior_cannot_do_is_refused() {
         pca.to_string(),
         "configuration: model.posterior: found full-covariance, expected diagonal, since `pca` is defined for no other"
     );
+}
+
+/// A posterior that counts its draws.
+#[derive(Debug)]
+struct Counting {
+    posterior: Arc<dyn ContinuousPosterior>,
+    draws: Arc<AtomicUsize>,
+}
+
+impl Counting {
+    fn with(&self, posterior: Arc<dyn ContinuousPosterior>) -> Arc<dyn ContinuousPosterior> {
+        Arc::new(Self { posterior, draws: Arc::clone(&self.draws) })
+    }
+}
+
+impl ContinuousPosterior for Counting {
+    fn dims(&self) -> [usize; 2] {
+        self.posterior.dims()
+    }
+
+    fn device(&self) -> Device {
+        self.posterior.device()
+    }
+
+    fn noise_width(&self) -> usize {
+        self.posterior.noise_width()
+    }
+
+    fn draw(&self, noise: Tensor<2>) -> Draw {
+        self.draws.fetch_add(1, Ordering::Relaxed);
+        self.posterior.draw(noise)
+    }
+
+    fn log_density(&self, draw: &Draw) -> Option<Tensor<2>> {
+        self.posterior.log_density(draw)
+    }
+
+    fn marginals(&self) -> Option<Marginals> {
+        self.posterior.marginals()
+    }
+
+    fn repeated(&self, times: usize) -> Arc<dyn ContinuousPosterior> {
+        self.with(self.posterior.repeated(times))
+    }
+
+    fn detached(&self) -> Arc<dyn ContinuousPosterior> {
+        self.with(self.posterior.detached())
+    }
+}
+
+/// Value and update of a step have the same reference; another step has random numbers of its own.
+#[test]
+fn adaptive_contrast_computes_its_moments_once_a_step() {
+    let golden = further();
+    let device = Device::flex().autodiff();
+    let prior = Prior::new(&PriorConfig::StandardNormal {}, UNITS, None, &device).unwrap();
+    let golden = &golden["posteriors"]["implicit"];
+    let images = matrix(&golden["images"], &device);
+    let posterior = network(POSTERIORS[2].1, golden)
+        .encode(images.clone().reshape([3, 2, 2, 1]), &mut Pass::Inference)
+        .continuous;
+    let draw = posterior.draw(matrix(&golden["noise"], &device));
+    let draws = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::new(Counting { posterior, draws: Arc::clone(&draws) });
+    let mut forward =
+        ForwardPass::with_posterior((0, 10), &prior, counting, draw, Tensor::zeros([3], &device));
+    forward.images = Some(images);
+    let setting = Setting { seed: 0, units: UNITS, pixels: 4, initializer: Initializer::Pytorch, device };
+    let config = AdversarialKlConfig { adaptive_contrast: true, discriminator: contrast() };
+    let mut term = AdversarialKl::new(&config, &setting);
+    for step in [0, 1] {
+        forward.step = step;
+        term.value(&forward);
+        term.update(&forward);
+    }
+    assert_eq!(draws.load(Ordering::Relaxed), 2);
+}
+
+/// Detached, a posterior has the same samples and no gradient.
+#[test]
+fn detached_posteriors_are_constants() {
+    let golden = further();
+    let device = Device::flex().autodiff();
+    for (name, configuration) in [("full-covariance", "diagonal")].iter().chain(&POSTERIORS) {
+        let golden = &golden["posteriors"][name];
+        let config = Source::default()
+            .set("model.architecture=linear")
+            .set("model.latents={ continuous = 3 }")
+            .set(format!("model.posterior={configuration}"))
+            .set("objective={ name = \"wae-mmd\", lambda = 1, encoder = \"gaussian\" }")
+            .resolve()
+            .unwrap();
+        let network = Network::new(&config.model, ImageShape::new(2, 2, 1), 0, &device).unwrap();
+        let images = matrix(&golden["images"], &device).require_grad();
+        let pixels = images.clone().reshape([3, 2, 2, 1]);
+        let posterior = network.encode(pixels, &mut Pass::Inference).continuous;
+        let noise = || matrix(&golden["noise"], &device);
+        let found = posterior.detached().draw(noise()).value;
+        assert_eq!(floats(found.clone()), floats(posterior.draw(noise()).value), "{configuration}");
+        // The gradient is that of the second summand alone.
+        let mut gradients = ((found.clone() * found).sum() + (images.clone() * 3.0).sum()).backward();
+        assert!(floats(images.grad(&gradients).unwrap()).iter().all(|slope| *slope == 3.0));
+        for parameter in network.parameters() {
+            assert!(parameter.take_gradient(&mut gradients).is_none(), "{}", parameter.name());
+        }
+    }
 }
 
 /// A configuration without the key is written as it always was.

@@ -52,9 +52,9 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("kumar/celeba-dip-vae-ii", &[("training.batch_size", "100"), ("objective.lambda_od", "1"), ("objective.lambda_d", "0.5"), ("objective.lambda_3", "0")]),
     ("kumar/chairs-beta-vae", &[("data.name", "chairs"), ("data.models", "809"), ("data.mask", "true"), ("data.split", "train"), ("model.latents.continuous", "32"), ("data.train_fraction", "0.8")]),
     ("kumar/chairs-dip-vae-i", &[("data.name", "chairs"), ("data.models", "809"), ("data.mask", "true"), ("data.split", "train"), ("data.train_fraction", "0.8"), ("objective.lambda_od", "10"), ("objective.lambda_d", "100")]),
-    // Dupont 2018, appendix C. Epsilon by hand: Adam's 1e-8 x the values of an image, 32 * 32 = 1024, 64 * 64 = 4096 and
-    // 64 * 64 * 3 = 12,288, since the author's loss is a mean over them; for CelebA, the printed gamma of 100 is 300 for a
-    // reconstruction that is summed over three channels.
+    // Dupont 2018, appendix C. Epsilon by hand: Adam's 1e-8 x the values of an image, 32 * 32 = 1024, 64 * 64
+    // = 4096 and 64 * 64 * 3 = 12,288, since the author's loss is a mean over them; for CelebA, the printed
+    // gamma of 100 is 300 for a reconstruction that is summed over three channels.
     ("jointvae/mnist", &[("data.name", "mnist"), ("optimizer.epsilon", "0.00001024"), ("model.architecture", "dupont-32"), ("model.latents.continuous", "10"), ("model.latents.categorical", "[10]"), ("optimizer.learning_rate", "5e-4"), ("training.batch_size", "64"), ("training.epochs", "100"),
         ("objective.gamma_continuous", "30"), ("objective.gamma_categorical", "30"), ("objective.capacity_continuous.from", "0"), ("objective.capacity_continuous.to", "5"), ("objective.capacity_continuous.end", "25000"), ("objective.capacity_categorical.to", "5"), ("objective.capacity_categorical.end", "25000")]),
     ("jointvae/fashion-mnist", &[("data.name", "fashion-mnist"), ("model.architecture", "dupont-32"), ("optimizer.epsilon", "0.00001024"), ("model.latents.continuous", "10"), ("model.latents.categorical", "[10]"), ("optimizer.learning_rate", "5e-4"), ("training.batch_size", "64"), ("training.epochs", "100"),
@@ -77,12 +77,13 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("mathieu/anisotropic-learned", &[("model.prior.variances", "principal-components"), ("model.prior.learned", "true"), ("training.batch_size", "64"), ("training.epochs", "20")]),
     ("mathieu/student-t", &[("model.prior.name", "student-t"), ("objective.beta", "1"), ("training.batch_size", "256"), ("training.epochs", "40"), ("optimizer.learning_rate", "1e-4")]),
     ("mathieu/pinwheel", &[("model.likelihood.name", "gaussian"), ("model.likelihood.scale", "decoded"), ("optimizer.beta1", "0.9"), ("optimizer.beta2", "0.999"), ("model.latents.continuous", "2"), ("model.architecture.encoder", "[100]"), ("model.architecture.decoder", "[100]"), ("model.prior.variance", "0.03"), ("model.prior.positions.3", "[1.0, 1.0]"), ("objective.divergence.name", "inclusive-kl"), ("optimizer.learning_rate", "1e-3"), ("training.batch_size", "400"), ("training.epochs", "500"), ("data.clusters", "4"), ("data.points", "100")]),
-    ("mathieu-code/anisotropic", &[("model.prior.variances", "uncentred-singular-values"), ("optimizer.learning_rate", "5e-4"), ("training.batch_size", "64"), ("training.epochs", "20")]),
-    ("mathieu-code/anisotropic-learned", &[("model.prior.variances", "uncentred-singular-values"), ("model.prior.learned", "true"), ("optimizer.learning_rate", "5e-4")]),
+    ("mathieu-code/anisotropic", &[("model.prior.variances", "uncentred-singular-values"), ("objective.beta", "1"), ("optimizer.learning_rate", "5e-4"), ("training.batch_size", "64"), ("training.epochs", "20")]),
+    ("mathieu-code/anisotropic-learned", &[("model.prior.variances", "uncentred-singular-values"), ("model.prior.learned", "true"), ("objective.beta", "1"), ("optimizer.learning_rate", "5e-4")]),
     ("mathieu/celeba-sparse", &[("data.split", "train"), ("data.split_by", "official"), ("data.size", "64"), ("model.architecture", "dcgan"), ("model.latents.continuous", "50"), ("model.prior.gamma", "0.9"), ("model.prior.sigma0", "0.05"), ("objective.divergence.kernel", "imq"), ("optimizer.learning_rate", "2e-4"), ("optimizer.beta1", "0.5"), ("optimizer.beta2", "0.999"), ("training.batch_size", "256"), ("training.epochs", "60")]),
     ("mathieu/fashion-mnist-sparse", &[("model.latents.continuous", "50"), ("model.prior.gamma", "0.8"), ("model.likelihood.scale", "0.1"), ("objective.alpha", "100"), ("training.batch_size", "500"), ("training.epochs", "80"), ("optimizer.learning_rate", "5e-4")]),
-    // Mushom 2020, Tables 5.1, 5.4 and 5.5, section 5.1 for the weights and section 2.3 for the slope; a lambda of 6 beside a
-    // KL divergence that contains the total correlation once is beta = 7. The author's code differs in weights and slope.
+    // Mushom 2020, Tables 5.1, 5.4 and 5.5, section 5.1 for the weights and section 2.3 for the slope; a
+    // lambda of 6 beside a KL divergence that contains the total correlation once is beta = 7. The author's
+    // code differs in weights and slope.
     ("thesis/vae", &[("model.initializer", "kaiming-normal"), ("training.batch_size", "64"), ("training.epochs", "30"), ("model.latents.continuous", "10"), ("optimizer.beta1", "0.9"), ("optimizer.beta2", "0.999"), ("optimizer.learning_rate", "1e-4"), ("model.likelihood", "bernoulli"), ("model.architecture.name", "burgess"), ("objective.name", "vae")]),
     ("thesis/beta-vae", &[("model.initializer", "kaiming-normal"), ("training.batch_size", "64"), ("training.epochs", "30"), ("model.latents.continuous", "10"), ("optimizer.beta1", "0.9"), ("optimizer.beta2", "0.999"), ("optimizer.learning_rate", "1e-4"), ("model.likelihood", "bernoulli"), ("model.architecture.name", "burgess"), ("objective.name", "beta-vae"), ("objective.beta", "3")]),
     ("thesis/factor-vae", &[("model.initializer", "kaiming-normal"), ("training.batch_size", "64"), ("training.epochs", "30"), ("model.latents.continuous", "10"), ("optimizer.beta1", "0.9"), ("optimizer.beta2", "0.999"), ("optimizer.learning_rate", "1e-4"), ("model.likelihood", "bernoulli"), ("model.architecture.name", "burgess"), ("objective.gamma", "10"), ("objective.discriminator_batch", "second"), ("objective.discriminator.layers", "5"), ("objective.discriminator.width", "1000"), ("objective.discriminator.learning_rate", "1e-4"), ("objective.discriminator.beta1", "0.5"), ("objective.discriminator.beta2", "0.9"), ("objective.discriminator.leak", "0.02")]),
@@ -100,8 +101,8 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
     ("burgess/factor-vae", &[("objective.gamma.to", "6.4"), ("objective.gamma.end", "10000"), ("objective.discriminator.layers", "5"), ("objective.discriminator.learning_rate", "1e-4"), ("optimizer.learning_rate", "1e-4")]),
     ("burgess/beta-tcvae", &[("objective.alpha", "1"), ("objective.beta", "6.4"), ("objective.gamma.to", "1"), ("objective.gamma.end", "10000"), ("optimizer.learning_rate", "5e-4")]),
     ("chen/beta-tcvae", &[("objective.beta", "6"), ("objective.estimator", "mws"), ("training.batch_size", "2048"), ("training.epochs", "50"), ("optimizer.learning_rate", "1e-3"), ("model.architecture.encoder", "[1200, 1200]")]),
-    // Kingma et al. 2016, section 6.1 and Table 1; Mescheder et al. 2017 by the public code's experiments/avb_mnist_8 and
-    // avb_mnist_32_ac. Epsilon by hand: Adam's 1e-8 x 28 x 28 pixels.
+    // Kingma et al. 2016, section 6.1 and Table 1; Mescheder et al. 2017 by the public code's
+    // experiments/avb_mnist_8 and avb_mnist_32_ac. Epsilon by hand: Adam's 1e-8 x 28 x 28 pixels.
     ("kingma/mnist-iaf", &[("data.name", "mnist"), ("model.latents.continuous", "32"), ("model.posterior.name", "iaf"), ("model.posterior.steps", "2"), ("model.posterior.hidden", "[320]"), ("objective.name", "vae")]),
     ("mescheder/mnist-avb", &[("data.name", "mnist"), ("model.latents.continuous", "8"), ("model.posterior.name", "implicit"), ("model.posterior.noise", "64"), ("model.likelihood", "bernoulli"), ("objective.name", "avb"), ("objective.adaptive_contrast", "false"), ("objective.discriminator.learning_rate", "1e-4"), ("objective.discriminator.beta1", "0.5"), ("optimizer.learning_rate", "5e-5"), ("optimizer.beta1", "0.5"), ("optimizer.epsilon", "0.00000784"), ("training.batch_size", "128"), ("training.steps", "2500000")]),
     ("mescheder/mnist-avb-contrast", &[("model.latents.continuous", "32"), ("model.posterior.noise", "64"), ("objective.adaptive_contrast", "true"), ("objective.discriminator.learning_rate", "1e-4"), ("optimizer.learning_rate", "5e-5"), ("training.batch_size", "128"), ("training.steps", "2500000")]),
@@ -117,26 +118,27 @@ const TABLE: &[(&str, &[(&str, &str)])] = &[
 /// Presets, and the keys and values that they share.
 type Shared = (&'static [&'static str], &'static [(&'static str, &'static str)]);
 
-/// What several presets have in common: their names, then keys and values. The comments say who prints the values, and which
-/// nobody does.
+/// What several presets have in common: their names, then keys and values. The comments say who prints the
+/// values, and which nobody does.
 #[rustfmt::skip] // To be read as a table.
 const COMMON: &[Shared] = &[
-    // Kumar et al. 2018, section 4: networks and latent dimensions "as used in (Higgins et al., 2017)", for 2D Shapes two fully
-    // connected layers of 1200, three in the decoder with tanh, 10 units. Not printed: initial weights, optimiser and length, which
-    // are disentanglement_lib's.
+    // Kumar et al. 2018, section 4: networks and latent dimensions "as used in (Higgins et al., 2017)", for
+    // 2D Shapes two fully connected layers of 1200, three in the decoder with tanh, 10 units. Not printed:
+    // initial weights, optimiser and length, which are disentanglement_lib's.
     (&["kumar/vae", "kumar/beta-vae", "kumar/dip-vae-i", "kumar/dip-vae-ii"], &[("data.name", "shapes"), ("model.architecture.name", "mlp"), ("model.architecture.encoder", "[1200, 1200]"), ("model.architecture.decoder", "[1200, 1200, 1200]"), ("model.architecture.decoder_activation", "tanh"), ("model.latents.continuous", "10"), ("model.likelihood", "bernoulli"), ("model.initializer", "glorot-uniform"), ("optimizer.learning_rate", "1e-4"), ("training.steps", "300000")]),
     (&["kumar/beta-vae", "kumar/celeba-beta-vae", "kumar/chairs-beta-vae"], &[("objective.name", "beta-vae")]),
     (&["kumar/celeba-dip-vae-i", "kumar/chairs-dip-vae-i"], &[("objective.name", "dip-vae-i")]),
     (&["kumar/celeba-dip-vae-ii"], &[("objective.name", "dip-vae-ii")]),
-    // "64 x 64 x 3 cropped images ..., using 90% for training and 10% for test"; convolutions, 32 units and a Gaussian likelihood as
-    // in Higgins et al. 2017. Not printed: the scale of the likelihood, initial weights, optimiser and length.
+    // "64 x 64 x 3 cropped images ..., using 90% for training and 10% for test"; convolutions, 32 units and a
+    // Gaussian likelihood as in Higgins et al. 2017. Not printed: the scale of the likelihood, initial
+    // weights, optimiser and length.
     (&["kumar/celeba-beta-vae", "kumar/celeba-dip-vae-i", "kumar/celeba-dip-vae-ii"], &[("data.name", "celeba"), ("data.size", "64"), ("data.split", "train"), ("data.train_fraction", "0.9"), ("model.architecture", "conv"), ("model.latents.continuous", "32"), ("model.likelihood.name", "gaussian"), ("model.likelihood.scale", "1"), ("model.initializer", "glorot-uniform"), ("optimizer.learning_rate", "1e-4"), ("training.steps", "300000")]),
-    // "binary masks"; convolutions and 32 units as in Higgins et al. 2017. Not printed: beta, batch size, initial weights, optimiser
-    // and length.
+    // "binary masks"; convolutions and 32 units as in Higgins et al. 2017. Not printed: beta, batch size,
+    // initial weights, optimiser and length.
     (&["kumar/chairs-beta-vae", "kumar/chairs-dip-vae-i"], &[("data.size", "64"), ("data.channels", "1"), ("model.architecture", "conv"), ("model.latents.continuous", "32"), ("model.likelihood", "bernoulli"), ("model.initializer", "glorot-uniform"), ("optimizer.learning_rate", "1e-4"), ("training.batch_size", "100"), ("training.steps", "300000")]),
     (&["kumar/chairs-beta-vae"], &[("objective.beta", "4")]),
-    // Dupont 2018, appendix C: "increased linearly from 0". From the public code: the temperature, PyTorch's initial weights and the
-    // cross-entropy.
+    // Dupont 2018, appendix C: "increased linearly from 0". From the public code: the temperature, PyTorch's
+    // initial weights and the cross-entropy.
     (&["jointvae/mnist", "jointvae/fashion-mnist", "jointvae/chairs", "jointvae/celeba", "jointvae/dsprites"], &[("objective.name", "joint-vae"), ("objective.capacity_continuous.from", "0"), ("objective.capacity_categorical.from", "0"), ("model.latents.temperature", "0.67"), ("model.initializer", "pytorch"), ("model.likelihood", "bernoulli")]),
     // Appendix B: 64 by 64 images. Not printed: how many chairs were held out for Figure 9a.
     (&["jointvae/chairs", "jointvae/celeba"], &[("data.size", "64")]),
@@ -151,10 +153,12 @@ const COMMON: &[Shared] = &[
     (&["dlib/dip-vae-i"], &[("objective.name", "dip-vae-i")]),
     (&["dlib/dip-vae-ii"], &[("objective.name", "dip-vae-ii")]),
     (&["dlib/beta-tcvae"], &[("objective.name", "beta-tcvae")]),
-    // Mathieu et al. 2019, appendix B: 2D Shapes, a Bernoulli distribution, Table 1a, AMSGrad (Reddi et al., 2018). Not printed: beta,
-    // which is varied; initial weights, which are PyTorch's.
+    // Mathieu et al. 2019, appendix B: 2D Shapes, a Bernoulli distribution, Table 1a, AMSGrad (Reddi et al.,
+    // 2018). Not printed: beta, which is varied; initial weights, which are PyTorch's.
     (&["mathieu/beta-vae", "mathieu/anisotropic", "mathieu/anisotropic-learned", "mathieu/student-t", "mathieu-code/anisotropic", "mathieu-code/anisotropic-learned"], &[("data.name", "shapes"), ("model.architecture", "mathieu"), ("model.initializer", "pytorch"), ("model.latents.continuous", "10"), ("model.likelihood", "bernoulli"), ("objective.name", "beta-vae"), ("optimizer.beta1", "0.9"), ("optimizer.beta2", "0.999"), ("optimizer.amsgrad", "true")]),
-    (&["mathieu/beta-vae", "mathieu/anisotropic", "mathieu/anisotropic-learned", "mathieu-code/anisotropic", "mathieu-code/anisotropic-learned"], &[("objective.beta", "4"), ("training.batch_size", "64"), ("training.epochs", "20")]),
+    (&["mathieu/beta-vae", "mathieu/anisotropic", "mathieu/anisotropic-learned"], &[("objective.beta", "4"), ("training.batch_size", "64"), ("training.epochs", "20")]),
+    // The public script, experimental_settings/independance.sh.
+    (&["mathieu-code/anisotropic", "mathieu-code/anisotropic-learned"], &[("training.batch_size", "64"), ("training.epochs", "20")]),
     (&["mathieu/beta-vae"], &[("model.prior.name", "standard-normal")]),
     (&["mathieu/anisotropic", "mathieu/anisotropic-learned", "mathieu-code/anisotropic", "mathieu-code/anisotropic-learned"], &[("model.prior.name", "anisotropic")]),
     (&["mathieu/anisotropic-learned"], &[("optimizer.learning_rate", "1e-4")]),
@@ -162,8 +166,8 @@ const COMMON: &[Shared] = &[
     (&["mathieu/student-t"], &[("model.prior.degrees_of_freedom", "9")]),
     // Table 1b and eq. 9: mu in {0, 1}; alpha and beta are varied, and here those of the public script.
     (&["mathieu/pinwheel"], &[("data.name", "pinwheel"), ("model.architecture.name", "mlp"), ("model.initializer", "pytorch"), ("model.likelihood.output", "linear"), ("model.prior.name", "mixture"), ("model.prior.positions", "[[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]"), ("objective.name", "decomposition"), ("objective.alpha", "1"), ("objective.beta", "0"), ("optimizer.amsgrad", "true")]),
-    // Section 6.3: a sparse prior with a standard normal beside the narrow one, MMD. From the public code for FashionMNIST: alpha, beta
-    // and the likelihood.
+    // Section 6.3: a sparse prior with a standard normal beside the narrow one, MMD. From the public code for
+    // FashionMNIST: alpha, beta and the likelihood.
     (&["mathieu/celeba-sparse", "mathieu/fashion-mnist-sparse"], &[("model.initializer", "pytorch"), ("model.likelihood.name", "laplace"), ("model.likelihood.scale", "0.1"), ("model.likelihood.output", "linear"), ("model.prior.name", "sparse"), ("model.prior.sigma0", "0.05"), ("model.prior.scale", "1"), ("objective.name", "decomposition"), ("objective.alpha", "100"), ("objective.beta", "1"), ("objective.divergence.name", "mmd"), ("objective.divergence.kernel", "imq")]),
     (&["mathieu/celeba-sparse"], &[("data.name", "celeba"), ("objective.divergence.per_unit", "false")]),
     (&["mathieu/fashion-mnist-sparse"], &[("data.name", "fashion-mnist"), ("model.architecture", "dcgan"), ("objective.divergence.per_unit", "true"), ("optimizer.beta1", "0.9"), ("optimizer.beta2", "0.999"), ("optimizer.amsgrad", "true")]),

@@ -87,9 +87,9 @@ fn variances_and_directions_are_those_of_numpys_singular_values() {
     }
 }
 
-/// Thirty images of thirty pixels with one bright pixel each, 240, 232, ..., 8: their matrix is diagonal, so its singular
-/// values are these numbers, if it is not centred. The public code of Mathieu et al. takes the twenty largest in ascending
-/// order, 88 to 240, and of their squares as many as there are units.
+/// Thirty images of thirty pixels with one bright pixel each, 240, 232, ..., 8: their matrix is diagonal, so
+/// its singular values are these numbers, if it is not centred. The public code of Mathieu et al. takes the
+/// twenty largest in ascending order, 88 to 240, and of their squares as many as there are units.
 #[test]
 fn the_second_form_of_the_pca_prior_takes_singular_values_of_uncentred_data() {
     let bright = |i: usize| 240 - 8 * i as u8;

@@ -1,12 +1,15 @@
 //! What priors do to what is learned, in some hundred steps.
-use burn::tensor::{Tensor, TensorData};
+use crate::golden::{Batch, golden};
+use burn::tensor::{Device, Tensor, TensorData};
 use ndarray::Array2;
-use unbraid::config::Source;
+use unbraid::config::{Initializer, PriorConfig, Source, TERMS, Variances};
 use unbraid::data::progress::Silent;
 use unbraid::data::random::Stream;
 use unbraid::metrics::Unlabelled;
 use unbraid::metrics::scores::{HoyerParameters, hoyer};
 use unbraid::model::Pass;
+use unbraid::objective::{Objective, Setting};
+use unbraid::prior::Prior;
 use unbraid::train::Trainer;
 
 /// Trains a preset with changes, and gives the posterior means of every `stride`-th image.
@@ -92,4 +95,43 @@ fn codes_are_sparser_under_the_sparse_prior() {
     let (normal, sparse) = (with("standard-normal"), with("{ name = \"sparse\", gamma = 0.8 }"));
     // Samples of the priors themselves have 0.27 and 0.64 (NumPy, 20,000 of each).
     assert!(normal < 0.4 && sparse > normal + 0.15, "{normal} {sparse}");
+}
+
+/// A learned prior is accepted beside those terms whose gradient reaches its variances, and refused beside the others.
+#[test]
+fn a_learned_prior_is_accepted_where_it_is_trained() {
+    let golden = golden();
+    let device = Device::flex().autodiff();
+    let setting =
+        Setting { seed: 0, units: 4, pixels: 4, initializer: Initializer::Pytorch, device: device.clone() };
+    let variances = Variances::Given(vec![2.0, 0.5, 1.0, 0.5]);
+    let config = PriorConfig::Anisotropic { variances, learned: true, scale: None };
+    let adaptive = "{ name = \"adversarial-kl\", adaptive_contrast = true, discriminator = { width = 8 } }";
+    let mut trained = Vec::new();
+    for example in TERMS.iter().map(|term| term.example).chain([adaptive]) {
+        let term = example.replace("width = 1000", "width = 8").replace("width = 512", "width = 8");
+        let source = Source::default()
+            .set("model.latents={ continuous = 4 }")
+            .set(format!("objective={{ name = \"composed\", terms = [{term}] }}"));
+        let objective = Objective::new(&source.resolve().unwrap().objective, &setting);
+
+        let prior = Prior::new(&config, 4, None, &device).unwrap();
+        let batch = Batch::new(&golden, &device);
+        let mut forward = batch.forward(&golden, &prior);
+        let images = forward.batch();
+        forward.prior_sample = Some(prior.sample(Stream::new(0, "prior").at(0), images));
+        forward.second_sample = Some(batch.sample.clone().detach());
+        forward.images = Some(Tensor::ones([images, 4], &device));
+        forward.reconstruction = Tensor::zeros([images], &device);
+        // The means have a gradient even where the term has none.
+        let value = objective.evaluate(&forward).terms.remove(0) + batch.mean.clone().sum();
+        let gradient = prior.parameters()[0].take_gradient(&mut value.backward()).unwrap_or_default();
+        let has_gradient = gradient.iter().any(|slope| *slope != 0.0);
+
+        let variances = "variances = [2.0, 0.5, 1.0, 0.5], learned = true";
+        let learned = source.set(format!("model.prior={{ name = \"anisotropic\", {variances} }}"));
+        assert_eq!(learned.resolve().is_ok(), has_gradient, "{example}");
+        trained.push(has_gradient);
+    }
+    assert!(trained.contains(&true) && trained.contains(&false));
 }

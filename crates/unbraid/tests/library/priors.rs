@@ -1,4 +1,5 @@
-//! Priors against numbers computed in double precision (golden/objectives.json), closed forms and their own definitions.
+//! Priors against numbers computed in double precision (golden/objectives.json), closed forms and their own
+//! definitions.
 
 use crate::golden::golden;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -121,8 +122,8 @@ fn divergences_and_their_gradients_agree_with_double_precision() {
     }
 }
 
-/// The KL divergence is the expectation of its estimate: a quadrature over the posterior of one unit must give the closed
-/// form.
+/// The KL divergence is the expectation of its estimate: a quadrature over the posterior of one unit must
+/// give the closed form.
 #[test]
 fn estimates_average_to_the_closed_form() {
     let device = Device::flex();
@@ -283,6 +284,26 @@ fn student_t_with_many_degrees_of_freedom_is_the_normal_distribution() {
     }
 }
 
+/// Here the two logarithms of gamma functions have no digits in common with their difference, -1/2 ln(2 pi).
+#[test]
+fn student_t_with_very_many_degrees_of_freedom_is_the_normal_distribution() {
+    let z = [-3.0_f64, -1.0, 0.0, 0.5, 4.0];
+    for degrees_of_freedom in [1e6, 1e8, 1e10, 1e12] {
+        let student = prior(&PriorConfig::StudentT { degrees_of_freedom }, 5);
+        let found = floats(student.log_density_of_units(matrix(&[z.to_vec()], &Device::flex())));
+        for (z, found) in z.into_iter().zip(found) {
+            let first_order = (z.powi(4) - 2.0 * z * z - 1.0) / (4.0 * degrees_of_freedom);
+            let expected = -0.5 * z * z - 0.5 * (2.0 * std::f64::consts::PI).ln() + first_order;
+            // Some roundings of numbers up to 9 in single precision.
+            assert!((found - expected).abs() < 3e-6, "{degrees_of_freedom}, {z}: {found} {expected}");
+        }
+        let (found, probability) = (student.quantile(0, 0.975), 0.975);
+        let normal = prior(&PriorConfig::StandardNormal {}, 1).quantile(0, probability);
+        // The first-order term (x^3 + x) / (4 nu) at x = 1.96 is 2.4 / nu.
+        assert!((found - normal - 2.372 / degrees_of_freedom).abs() < 1e-9, "{degrees_of_freedom}: {found}");
+    }
+}
+
 /// One component is a Gaussian; equal components are one; a mixture of two by hand.
 #[test]
 fn mixtures_match_hand_computations() {
@@ -306,7 +327,8 @@ fn mixtures_match_hand_computations() {
     assert!((marginals[1] - (0.25 * line(-0.2) + 0.75 * line(-1.2)).ln()).abs() < 1e-6);
 }
 
-/// gamma = 0 leaves the normal distribution; and far out, where the narrow component has underflowed, ln(1 - gamma) more.
+/// gamma = 0 leaves the normal distribution; and far out, where the narrow component has underflowed, ln(1 -
+/// gamma) more.
 #[test]
 fn sparse_priors_match_hand_computations() {
     let device = Device::flex();
@@ -378,8 +400,8 @@ fn equal_variances_have_the_scale_that_was_asked_for() {
     }
 }
 
-/// The standard error of a variance v over 200,000 Gaussian samples is v sqrt(2 / 200,000), 0.0095 for the largest of these
-/// variances, 3. The tolerance is three times that.
+/// The standard error of a variance v over 200,000 Gaussian samples is v sqrt(2 / 200,000), 0.0095 for the
+/// largest of these variances, 3. The tolerance is three times that.
 #[test]
 fn priors_know_their_moments() {
     let mixture = PriorConfig::Mixture {

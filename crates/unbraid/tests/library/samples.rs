@@ -30,8 +30,9 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// By `tools/golden_samples.py`: a closed divergence beside a reconstruction from three samples, a divergence that is itself
-/// a mean over the samples, and terms of the aggregate posterior, which see the first sample of each image.
+/// By `tools/golden_samples.py`: a closed divergence beside a reconstruction from three samples, a divergence
+/// that is itself a mean over the samples, and terms of the aggregate posterior, which see the first sample
+/// of each image.
 #[test]
 fn losses_and_gradients_of_three_samples_agree_with_double_precision() {
     let golden: Value = serde_json::from_str(include_str!("../golden/samples.json")).unwrap();
@@ -89,8 +90,9 @@ fn losses_and_gradients_of_three_samples_agree_with_double_precision() {
     }
 }
 
-/// The first step of a run draws L samples of each posterior: its loss is the mean over all of them, written out in double
-/// precision from the outputs of the network. All images are the same, so that the order of the batch does not matter.
+/// The first step of a run draws L samples of each posterior: its loss is the mean over all of them, written
+/// out in double precision from the outputs of the network. All images are the same, so that the order of the
+/// batch does not matter.
 #[test]
 fn a_training_step_decodes_every_sample() {
     const BATCH: usize = 5;

@@ -1,7 +1,7 @@
 //! `unbraid data list`.
 
 use crate::error::Outcome;
-use crate::format::print;
+use crate::format::{print, wrapped_after};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
@@ -23,35 +23,23 @@ fn as_text() -> String {
     for entry in ENTRIES {
         let _ = writeln!(text, "{:16} {}", entry.name, entry.summary);
         if let Some(path) = entry.path {
-            push_wrapped(&mut text, &format!("path: {path}"));
+            push_paragraph(&mut text, &format!("path: {path}"));
         }
         for option in entry.options {
-            push_wrapped(&mut text, &format!("{}: {}", option.name, option.help()));
+            push_paragraph(&mut text, &format!("{}: {}", option.name, option.help()));
         }
     }
     text.push_str("\nEvery data set also takes\n");
     for option in SPLIT_OPTIONS {
-        push_wrapped(&mut text, &format!("{}: {}", option.name, option.help()));
+        push_paragraph(&mut text, &format!("{}: {}", option.name, option.help()));
     }
     text.push_str("\nOptions are written in parentheses: unbraid data info \"shapes(positions=16)\"\n");
     text
 }
 
-/// Adds an indented paragraph, broken so that it fits 80 columns.
-fn push_wrapped(text: &mut String, paragraph: &str) {
-    let indent = " ".repeat(19);
-    let mut line = indent.clone();
-    for word in paragraph.split(' ') {
-        if line.len() + 1 + word.len() > 80 && line.len() > indent.len() {
-            text.push_str(line.trim_end());
-            text.push('\n');
-            line = format!("{indent}  ");
-        }
-        line.push_str(word);
-        line.push(' ');
-    }
-    text.push_str(line.trim_end());
-    text.push('\n');
+/// Adds an indented paragraph, broken so that it fits 79 columns.
+fn push_paragraph(text: &mut String, paragraph: &str) {
+    let _ = writeln!(text, "{:19}{}", "", wrapped_after(paragraph, 60, 58, 21));
 }
 
 fn as_json() -> String {

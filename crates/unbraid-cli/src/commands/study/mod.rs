@@ -11,11 +11,11 @@ pub(crate) mod submit;
 pub(crate) mod table;
 pub(crate) mod work;
 
-use crate::error::Outcome;
+use crate::error::{Outcome, usage};
 use crate::terminal::log_line;
 use clap::Subcommand;
 use unbraid::error_chain;
-use unbraid_study::{Manifest, StudyDirectory};
+use unbraid_study::{Manifest, OutdatedManifest, StudyDirectory};
 
 /// What to do with a study.
 #[derive(Debug, Subcommand)]
@@ -66,11 +66,28 @@ pub(crate) fn run(command: StudyCommand) -> Outcome {
 fn planned_runs(study: &StudyDirectory) -> Outcome<Manifest> {
     let manifest = study.read_manifest()?;
     if let Some(outdated) = manifest.check_current(study)? {
-        log_line(&format!(
-            "warning: {}\nhint: unbraid study plan {} updates the manifest",
-            error_chain(&outdated),
-            study.path().display()
-        ));
+        log_line(&format!("warning: {}", with_hint(&outdated, study)));
     }
     Ok(manifest)
+}
+
+/// The planned runs of a study, to be trained.
+///
+/// # Errors
+/// If `study.toml` has none of them any more: nobody wants to wait for those.
+fn runs_to_train(study: &StudyDirectory) -> Outcome<Manifest> {
+    let manifest = study.read_manifest()?;
+    match manifest.check_current(study)? {
+        Some(outdated @ OutdatedManifest::Changed { kept: 0, .. }) => {
+            return Err(usage(with_hint(&outdated, study)));
+        }
+        Some(outdated) => log_line(&format!("warning: {}", with_hint(&outdated, study))),
+        None => {}
+    }
+    Ok(manifest)
+}
+
+fn with_hint(outdated: &OutdatedManifest, study: &StudyDirectory) -> String {
+    let study = study.path().display();
+    format!("{}\nhint: unbraid study plan {study} updates the manifest", error_chain(outdated))
 }

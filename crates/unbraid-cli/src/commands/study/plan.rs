@@ -1,8 +1,7 @@
 //! `unbraid study plan`.
 
 use crate::error::Outcome;
-use crate::format::{TextFormat, print};
-use crate::terminal::duration;
+use crate::format::{TextFormat, duration, print};
 use crate::terminal::{Terminal, log_line};
 use clap::Args;
 use serde_json::{Value, json};

@@ -17,8 +17,8 @@ pub(crate) struct ReportArgs {
     /// Where to write the page (default: report.html in the directory of the study)
     #[arg(short, long, value_name = "FILE.html")]
     out: Option<PathBuf>,
-    /// Overwrite an existing page
-    #[arg(long, requires = "out")]
+    /// Overwrite an existing page; the study's own always is
+    #[arg(long)]
     overwrite: bool,
     /// Print nothing
     #[arg(long)]

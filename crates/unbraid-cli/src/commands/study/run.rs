@@ -57,7 +57,7 @@ const TOLD: usize = 10;
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let interrupt = Interrupt::listen_patiently()?;
     let study = StudyDirectory::open(&args.study)?;
-    let manifest = super::planned_runs(&study)?;
+    let manifest = super::runs_to_train(&study)?;
     let entries = selected(&manifest, args)?;
     let mut arguments = vec!["study", "work", "--threads", "1"];
     if unbraid::data::memory::is_lifted() {

@@ -75,8 +75,8 @@ struct SlurmArgs {
     sbatch_option: Vec<String>,
 }
 
-/// Enough for the data sets that fit into memory as bits or bytes. Without a limit, a task gets a whole machine on clusters
-/// that share machines by memory.
+/// Enough for the data sets that fit into memory as bits or bytes. Without a limit, a task gets a whole
+/// machine on clusters that share machines by memory.
 const MEMORY: &str = "4G";
 
 /// Options of sbatch by which tasks are told apart or waited for.
@@ -89,7 +89,7 @@ const RESERVED: [&str; 8] = ["--array", "-a", "--job-name", "-J", "--parsable", 
 pub(crate) fn run(args: &SubmitArgs) -> Outcome {
     let resources = args.slurm.resources(args.engine)?;
     let study = StudyDirectory::open(&args.study)?;
-    let manifest = super::planned_runs(&study)?;
+    let manifest = super::runs_to_train(&study)?;
     if let Some(only) = &args.only {
         only.check_against(manifest.entries.len()).context("--only")?;
     }
@@ -177,11 +177,12 @@ fn choose(args: &SubmitArgs, study: &StudyDirectory, manifest: &Manifest) -> (Ve
             }
         }
     }
-    let counts = [(done, "done"), (waiting, "in the queue"), (running, "at work"), (failed, "failed")];
+    let counts =
+        [(done, Stage::Done), (waiting, Stage::Queued), (running, Stage::Running), (failed, Stage::Failed)];
     let parts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, stage)| format!("{count} {}", stage.name()))
         .collect();
     let mut left_out = String::new();
     if !parts.is_empty() {

@@ -28,7 +28,8 @@ pub(crate) struct WorkArgs {
 /// # Errors
 /// If its configuration, its data or its directory are wrong, something fails, or it is asked to stop.
 pub(crate) fn run(args: &WorkArgs) -> Outcome {
-    // A scheduler may signal every process of a job, and whoever started us passes on what it gets: that is one request.
+    // A scheduler may signal every process of a job, and whoever started us passes on what it gets: that is
+    // one request.
     let interrupt = Interrupt::listen_patiently()?;
     let config = read_configuration()?;
     end_with_standard_input(&interrupt)?;
@@ -52,8 +53,8 @@ fn read_configuration() -> Outcome<Config> {
     serde_json::from_str(&line).map_err(|error| wrong(&error))
 }
 
-/// Nothing more is ever written to the pipe: that it ends means that we are asked to stop, or that whoever started us is
-/// gone, however that came.
+/// Nothing more is ever written to the pipe: that it ends means that we are asked to stop, or that whoever
+/// started us is gone, however that came.
 fn end_with_standard_input(interrupt: &Interrupt) -> Outcome {
     let interrupt = interrupt.clone();
     let watch = move || {

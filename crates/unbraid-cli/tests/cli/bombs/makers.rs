@@ -32,7 +32,8 @@ pub(super) fn npz(path: &Path) {
     zip.finish().unwrap();
 }
 
-/// The header of an entry of a tar archive: 512 bytes, with the size in octal digits, the kind, and the sum of all bytes.
+/// The header of an entry of a tar archive: 512 bytes, with the size in octal digits, the kind, and the sum
+/// of all bytes.
 fn tar_header(name: &str, kind: u8, size: u64) -> [u8; 512] {
     let mut header = [0_u8; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());
@@ -45,8 +46,8 @@ fn tar_header(name: &str, kind: u8, size: u64) -> [u8; 512] {
     header
 }
 
-/// An archive of Cars3D whose first entry has a name of 3 GiB, as GNU's tar (`L`) or POSIX (`x`) has it. The header alone
-/// promises it.
+/// An archive of Cars3D whose first entry has a name of 3 GiB, as GNU's tar (`L`) or POSIX (`x`) has it. The
+/// header alone promises it.
 pub(super) fn tar(path: &Path, kind: u8) {
     let mut file = File::create(path).unwrap();
     file.write_all(&tar_header("././@LongLink", kind, 3 << 30)).unwrap();
@@ -66,8 +67,8 @@ pub(super) fn cars(path: &Path) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A file of gzip whose only block is stored: its length, and the complement of that (RFC 1951, 3.2.4). The sum at the end is
-/// left out: nobody gets there.
+/// A file of gzip whose only block is stored: its length, and the complement of that (RFC 1951, 3.2.4). The
+/// sum at the end is left out: nobody gets there.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let length = u16::try_from(bytes.len()).unwrap();
     let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1];
@@ -120,8 +121,8 @@ fn data_fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../unbraid-data/tests/fixtures").join(name)
 }
 
-/// A JPEG whose frame header claims 13300 x 13300 pixels: in the segment 0xFFC0, height and width follow the length and the
-/// precision.
+/// A JPEG whose frame header claims 13300 x 13300 pixels: in the segment 0xFFC0, height and width follow the
+/// length and the precision.
 pub(super) fn jpeg(path: &Path) {
     let mut bytes = fs::read(data_fixture("odd_images/exif-1.jpg")).unwrap();
     let frame = bytes.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
@@ -197,8 +198,8 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     [&[number << 3 | 2][..], &length, content].concat()
 }
 
-/// An ONNX encoder of less than 300 bytes whose code is the sum of 2^20 x 2^20 zeros. No number in it is larger than 2^10: it
-/// is multiplied with itself.
+/// An ONNX encoder of less than 300 bytes whose code is the sum of 2^20 x 2^20 zeros. No number in it is
+/// larger than 2^10: it is multiplied with itself.
 #[cfg(feature = "onnx")]
 pub(super) fn onnx(path: &Path) {
     let node = |operator: &str, inputs: &[&str], output: &str| {

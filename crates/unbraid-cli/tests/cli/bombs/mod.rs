@@ -1,6 +1,6 @@
-//! Small files that ask for much memory: each is refused with a message, and the process never takes more than a fraction
-//! of what was asked for. `cargo test --workspace --test cli -- bombs --nocapture` prints the peak memory of each. Without
-//! `--workspace`, the command has no ONNX, and that bomb is left out.
+//! Small files that ask for much memory: each is refused with a message, and the process never takes more
+//! than a fraction of what was asked for. `cargo test --workspace --test cli -- bombs --nocapture` prints the
+//! peak memory of each. Without `--workspace`, the command has no ONNX, and that bomb is left out.
 
 mod makers;
 
@@ -13,7 +13,8 @@ use std::process::{Command, Output};
 /// What a process may take to refuse a bomb: far below what any of them asks for.
 const MOST: u64 = 300 << 20;
 
-/// GNU time, which is told by the system how much memory a process had at most. (What `/proc` says is gone once it has ended.)
+/// GNU time, which is told by the system how much memory a process had at most. (What `/proc` says is gone
+/// once it has ended.)
 const TIME: &str = "/usr/bin/time";
 
 /// Runs `unbraid` and gives the most memory that it took, in bytes, where that can be measured.

@@ -285,8 +285,8 @@ impl<'a> ArrayReader<'a> {
     }
 }
 
-/// Reserves all that is missing once a tenth has arrived: growing step by step would need twice the memory at the end, and
-/// a header is not trusted before.
+/// Reserves all that is missing once a tenth has arrived: growing step by step would need twice the memory at
+/// the end, and a header is not trusted before.
 fn make_room<T>(values: &mut Vec<T>, total: usize) {
     if values.len() >= total / 10 && values.capacity() < total {
         values.reserve_exact(total - values.len());

@@ -34,8 +34,8 @@ pub(super) struct Attributes {
 /// What a CSV has in its first column where the line states the kinds of the columns.
 const KINDS: &str = "#kinds";
 
-/// Bytes of memory for each of a table: a row of a name and one cell, four bytes, becomes two strings, a list and an entry
-/// of a hash map.
+/// Bytes of memory for each of a table: a row of a name and one cell, four bytes, becomes two strings, a list
+/// and an entry of a hash map.
 const EXPANSION: u64 = 64;
 
 impl Attributes {
@@ -64,8 +64,8 @@ impl Attributes {
         Ok(())
     }
 
-    /// Checks that no two images would share a row. A row that has no path in its first column is that of the only image with
-    /// this file name.
+    /// Checks that no two images would share a row. A row that has no path in its first column is that of the
+    /// only image with this file name.
     pub(super) fn check_names(&self, listing: &Listing) -> Result<()> {
         let mut owners: HashMap<&str, &str> = HashMap::new();
         for name in listing.names() {
@@ -215,8 +215,8 @@ fn stated_kinds(table: &Path, record: &csv::StringRecord) -> Result<Vec<Option<S
     record.iter().skip(1).map(kind).collect()
 }
 
-/// Parses a header and rows whose first column is the file name. A row with `#kinds` in that column states the kinds of the
-/// others.
+/// Parses a header and rows whose first column is the file name. A row with `#kinds` in that column states
+/// the kinds of the others.
 fn read_csv(table: &Path, text: &str) -> Result<Attributes> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let malformed = |error: csv::Error| {

@@ -25,8 +25,8 @@ pub fn is_image_file(path: &Path) -> bool {
 /// What a file must be, for messages.
 pub(crate) const FORMATS: &str = "a PNG, JPEG, WebP, BMP, TIFF or GIF";
 
-/// The largest image file, and the most bytes that a header may promise for its picture: 89 million pixels in colour, from
-/// which Pillow warns of a bomb, too. `--allow-large` lifts the second.
+/// The largest image file, and the most bytes that a header may promise for its picture: 89 million pixels in
+/// colour, from which Pillow warns of a bomb, too. `--allow-large` lifts the second.
 ///
 /// Those of the fuzzing target are small, so that there are many of them.
 const LARGEST: u64 = if cfg!(fuzzing) { 1 << 20 } else { 256 << 20 };
@@ -39,8 +39,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     read_limited(path, LARGEST).map_err(DataError::io(path, "open"))
 }
 
-/// Decodes an image file, whose format is inferred from its first bytes, not from its name. Of an animation, this is the
-/// first picture. A photograph is turned upright, as its EXIF orientation says.
+/// Decodes an image file, whose format is inferred from its first bytes, not from its name. Of an animation,
+/// this is the first picture. A photograph is turned upright, as its EXIF orientation says.
 pub(crate) fn decode(path: &Path) -> Result<DynamicImage> {
     with_picture(path, Ok)
 }
@@ -77,7 +77,8 @@ fn with_picture<T>(path: &Path, act: impl FnOnce(DynamicImage) -> Result<T>) -> 
     act(picture)
 }
 
-/// What a decoder may allocate beside the picture: a GIF of 32 x 16 pixels may have a frame of 11500 x 11500 in 41 bytes.
+/// What a decoder may allocate beside the picture: a GIF of 32 x 16 pixels may have a frame of 11500 x 11500
+/// in 41 bytes.
 fn limits() -> Limits {
     if memory::is_lifted() {
         return Limits::no_limits();

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 /// Opens image files as a data set of images of `shape`, named by their paths.
 ///
-/// As in the data set `folder`, the part that `treatment` says is cropped and resized, transparent pixels are blended with
-/// white, and colours become grey if `shape` has one channel.
+/// As in the data set `folder`, the part that `treatment` says is cropped and resized, transparent pixels are
+/// blended with white, and colours become grey if `shape` has one channel.
 ///
 /// # Errors
 /// If `paths` is empty, a file cannot be read or decoded or is too small, or `shape` has neither 1 nor 3 channels.

@@ -7,8 +7,9 @@ pub(super) use scans::are_whole;
 
 const END_OF_IMAGE: u8 = 0xD9;
 
-/// Whether the file reaches the marker at the end of its image (ITU T.81, annex B). Segments are skipped by their length,
-/// so that the thumbnail inside EXIF metadata, which has such a marker of its own, does not count.
+/// Whether the file reaches the marker at the end of its image (ITU T.81, annex B). Segments are skipped by
+/// their length, so that the thumbnail inside EXIF metadata, which has such a marker of its own, does not
+/// count.
 pub(super) fn is_complete(bytes: &[u8]) -> bool {
     // The first marker, start of image, has been recognised already.
     let mut position = 2;

@@ -103,8 +103,8 @@ impl Listing {
     }
 }
 
-/// Calls `take` for each file of a folder below `root`, with its path from there on and whether it is an image by its name,
-/// and adds the folders in it to `folders`.
+/// Calls `take` for each file of a folder below `root`, with its path from there on and whether it is an
+/// image by its name, and adds the folders in it to `folders`.
 fn visit(
     root: &Path,
     folder: &Path,

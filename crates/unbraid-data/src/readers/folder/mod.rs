@@ -1,8 +1,8 @@
 //! A folder of images of any size and common format, including sub-folders.
 //!
-//! Images are turned upright, cropped to the centre square and resized. They are decoded once, in parallel, and cached under a hash of
-//! the files, so that the next start takes seconds. Factors can come from an attribute table (CelebA's or any CSV), from
-//! the sub-folders, or from the file names of 3D Chairs.
+//! Images are turned upright, cropped to the centre square and resized. They are decoded once, in parallel,
+//! and cached under a hash of the files, so that the next start takes seconds. Factors can come from an
+//! attribute table (CelebA's or any CSV), from the sub-folders, or from the file names of 3D Chairs.
 
 mod attributes;
 mod chairs;

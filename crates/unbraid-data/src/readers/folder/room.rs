@@ -1,5 +1,5 @@
-//! Room in memory for pictures that are decoded side by side: a folder of large ones on a machine with many cores must not
-//! take all of it.
+//! Room in memory for pictures that are decoded side by side: a folder of large ones on a machine with many
+//! cores must not take all of it.
 
 use crate::memory;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,8 @@ static GIVEN_BACK: Condvar = Condvar::new();
 #[derive(Debug)]
 pub(super) struct Room(u64);
 
-/// Waits until this many bytes are free among a quarter of what this process may take. A picture that needs more than that
-/// is decoded when it is alone. Who has room must not wait for more.
+/// Waits until this many bytes are free among a quarter of what this process may take. A picture that needs
+/// more than that is decoded when it is alone. Who has room must not wait for more.
 pub(super) fn take(bytes: u64) -> Room {
     let most = memory::limit() / 4;
     let mut taken = taken();

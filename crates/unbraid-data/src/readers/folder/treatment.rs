@@ -18,8 +18,8 @@ pub struct Treatment {
 }
 
 impl Treatment {
-    /// As the options of a data set say, which need not exist any more. Data sets that are no folders, or not built in, have no
-    /// such options.
+    /// As the options of a data set say, which need not exist any more. Data sets that are no folders, or not
+    /// built in, have no such options.
     ///
     /// # Errors
     /// If an option has an impossible value.
@@ -36,7 +36,8 @@ impl Treatment {
         Ok(Self { crop, mask: request.has_option("mask") && request.boolean("mask", false)? })
     }
 
-    /// The part of a picture of this width and height that an image of `shape` is cut out of: left, top, width and height.
+    /// The part of a picture of this width and height that an image of `shape` is cut out of: left, top,
+    /// width and height.
     ///
     /// # Errors
     /// If the picture is too small: the side of the square.

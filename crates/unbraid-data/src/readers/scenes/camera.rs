@@ -46,9 +46,9 @@ impl Camera {
         (0.5 + 0.5 * from.dot(self.right) / depth, 0.5 - 0.5 * from.dot(self.up) / depth)
     }
 
-    /// The share of the image that a sphere covers: its outline is an ellipse with half axes sin a cos a / (cos^2 t - sin^2 a)
-    /// and sin a / sqrt(cos^2 t - sin^2 a), where t is the angle between its centre and the optical axis, and sin a its radius
-    /// over its distance.
+    /// The share of the image that a sphere covers: its outline is an ellipse with half axes sin a cos a /
+    /// (cos^2 t - sin^2 a) and sin a / sqrt(cos^2 t - sin^2 a), where t is the angle between its centre and
+    /// the optical axis, and sin a its radius over its distance.
     #[cfg(test)]
     pub(super) fn share_of_sphere(&self, centre: Vector, radius: f64) -> f64 {
         let from = centre - self.position;
@@ -64,8 +64,8 @@ impl Camera {
 mod tests {
     use super::*;
 
-    /// The camera looks down by 20 degrees, and its image is 2 tan 21 degrees high at distance 1. What is level with it is
-    /// seen tan 20 degrees above the middle, all across the image and from everywhere.
+    /// The camera looks down by 20 degrees, and its image is 2 tan 21 degrees high at distance 1. What is
+    /// level with it is seen tan 20 degrees above the middle, all across the image and from everywhere.
     #[test]
     fn the_horizon_is_a_level_row() {
         let (elevation, half_view) = (20_f64.to_radians(), 21_f64.to_radians());
@@ -80,8 +80,8 @@ mod tests {
         }
     }
 
-    /// In the middle column, the angles add up: the lower edge of the image looks down by 41 degrees, and so meets the floor at
-    /// the camera's height over tan 41 degrees.
+    /// In the middle column, the angles add up: the lower edge of the image looks down by 41 degrees, and so
+    /// meets the floor at the camera's height over tan 41 degrees.
     #[test]
     fn the_floor_is_as_far_as_the_angle_says() {
         let camera = Camera::turned(12.0);

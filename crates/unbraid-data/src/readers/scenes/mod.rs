@@ -1,11 +1,12 @@
 //! `scenes`: a room with one object in it, rendered on demand without any file.
 //!
-//! The grid is that of 3D Shapes (Burgess and Kim 2018): hues of floor, wall and object, scale, shape and orientation, in that
-//! order, the last one fastest. Geometry, light and colours are our own; the pixels do not claim to be the published ones.
+//! The grid is that of 3D Shapes (Burgess and Kim 2018): hues of floor, wall and object, scale, shape and
+//! orientation, in that order, the last one fastest. Geometry, light and colours are our own; the pixels do
+//! not claim to be the published ones.
 //!
-//! With Lambert's law a pixel is linear in the colours. So each of the 480 geometries is ray-cast once, to the amounts of light
-//! that floor, both walls and object send to each pixel, and an image is their sum in these colours. The walls have one hue, and
-//! are lit in two colours.
+//! With Lambert's law a pixel is linear in the colours. So each of the 480 geometries is ray-cast once, to
+//! the amounts of light that floor, both walls and object send to each pixel, and an image is their sum in
+//! these colours. The walls have one hue, and are lit in two colours.
 
 mod camera;
 mod light;
@@ -153,7 +154,8 @@ impl Scenes {
                     + highlight * (1.0 / 255.0)
             })
         };
-        // Four values are computed and written at once, the last of which the next pixel replaces: vectors have four lanes.
+        // Four values are computed and written at once, the last of which the next pixel replaces: vectors
+        // have four lanes.
         let (last, first) = pixels.split_last().expect("an image has pixels");
         for (place, pixel) in first.iter().enumerate() {
             image[3 * place..3 * place + 4].copy_from_slice(&colour_of(pixel));
@@ -263,8 +265,8 @@ mod tests {
         Scenes::new(Grid { hues: 3, scales: 2, shapes: 4, orientations: 3, side: 32, ..Grid::default() })
     }
 
-    /// The floor's colour enters only where the floor is seen, and in proportion: hue 0 is orange, (1, 0.53, 0.27), and the last
-    /// one is blue, (0.19, 0.70, 0.97).
+    /// The floor's colour enters only where the floor is seen, and in proportion: hue 0 is orange, (1, 0.53,
+    /// 0.27), and the last one is blue, (0.19, 0.70, 0.97).
     #[test]
     fn pixels_are_linear_in_the_colours() {
         let data = small();

@@ -1,9 +1,10 @@
 //! Colours of floor, walls and object by their hue.
 //!
-//! Each has a path of its own through the colours. A VAE aligns its units with the principal components of what it decodes
-//! (Rolinek et al. 2019), so every factor should move the picture along one direction, which no other factor takes: paths are
-//! nearly straight; those of walls and object lead along different colours of the same lightness, and the object is darker than
-//! the room, so that its size is a matter of light alone.
+//! Each has a path of its own through the colours. A VAE aligns its units with the principal components of
+//! what it decodes (Rolinek et al. 2019), so every factor should move the picture along one direction, which
+//! no other factor takes: paths are nearly straight; those of walls and object lead along different colours
+//! of the same lightness, and the object is darker than the room, so that its size is a matter of light
+//! alone.
 
 /// What has a colour.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,16 +45,16 @@ impl Path {
     }
 }
 
-/// Red, green and blue of colour `place` of `count`, from 0 to 1: on the open path of a part, or on the circle of hues, which
-/// starts with red.
+/// Red, green and blue of colour `place` of `count`, from 0 to 1: on the open path of a part, or on the
+/// circle of hues, which starts with red.
 pub(super) fn colour(part: Part, place: usize, count: usize, circular: bool) -> [f64; 3] {
     let steps = if circular { count } else { count - 1 };
     let share = if steps == 0 { 0.0 } else { place as f64 / steps as f64 };
     if circular { from_hue(share, part) } else { Path::of(part).at(share) }
 }
 
-/// Each channel is 1 within a sixth of the circle around its hue, and falls to 0.35 over the next. Walls and object are darker by
-/// a constant factor.
+/// Each channel is 1 within a sixth of the circle around its hue, and falls to 0.35 over the next. Walls and
+/// object are darker by a constant factor.
 fn from_hue(hue: f64, part: Part) -> [f64; 3] {
     let lightness = match part {
         Part::Floor => 1.0,

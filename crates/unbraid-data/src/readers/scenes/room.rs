@@ -10,8 +10,9 @@ const WALLS: f64 = 1.8;
 /// Rays of a pixel along each axis.
 const RAYS: usize = 4;
 
-/// The light of floor, left wall, right wall and object in one pixel, and the white light of the highlight, from 0 to 255. With
-/// Lambert's law, a pixel is the sum of the colours of these surfaces weighted by the first four, and of the last.
+/// The light of floor, left wall, right wall and object in one pixel, and the white light of the highlight,
+/// from 0 to 255. With Lambert's law, a pixel is the sum of the colours of these surfaces weighted by the
+/// first four, and of the last.
 pub(super) type Pixel = [u8; 5];
 
 /// What a ray meets.
@@ -81,8 +82,8 @@ pub(super) fn render(camera: &Camera, solid: &Solid, floor: &FloorLight, side: u
 mod tests {
     use super::*;
 
-    /// Counted with 512 x 512 rays; an outline of 1,000 rays is right to a few rays. The largest sphere of all is cut off by the
-    /// edge of the picture.
+    /// Counted with 512 x 512 rays; an outline of 1,000 rays is right to a few rays. The largest sphere of
+    /// all is cut off by the edge of the picture.
     #[test]
     fn a_sphere_covers_what_its_outline_encloses() {
         for (scale, degrees) in [(0.66, -36.0), (1.3, 10.0)] {

@@ -58,8 +58,9 @@ fn nearer(left: Option<(f64, Vector)>, right: Option<(f64, Vector)>) -> Option<(
     }
 }
 
-/// A sphere around a point of the vertical axis. Inside another solid, a part of its surface is met that cannot be seen; the
-/// ends of a capsule meet its side where both have the same normal, so that this does not matter.
+/// A sphere around a point of the vertical axis. Inside another solid, a part of its surface is met that
+/// cannot be seen; the ends of a capsule meet its side where both have the same normal, so that this does not
+/// matter.
 fn sphere(ray: &Ray, radius: f64, height: f64) -> Option<(f64, Vector)> {
     let centre = Vector::new(0.0, height, 0.0);
     let from = ray.origin - centre;

@@ -1,8 +1,9 @@
 //! `shapes`: the images of dSprites, rendered on demand without any file.
 //!
 //! The grid, the order and nearly all pixels are those of the published file: squares are bit-exact, and ellipses and
-//! hearts differ by one or two pixels in about 3 % of the images. Reduced grids keep every n-th value. On request there is a
-//! fourth shape, a triangle, to show models what they have never seen (Mushom 2020, Fig. 5.18).
+//! hearts differ by one or two pixels in about 3 % of the images. Reduced grids keep every n-th value. On
+//! request there is a fourth shape, a triangle, to show models what they have never seen (Mushom 2020, Fig.
+//! 5.18).
 
 mod outline;
 mod polygon;

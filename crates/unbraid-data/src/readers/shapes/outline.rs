@@ -1,12 +1,13 @@
 //! Ellipse and heart: star-shaped outlines given by their radius at each angle.
 //!
 //! A pixel is inside if the distance of its centre (u, v), in the coordinates of the shape, is below the radius at its
-//! angle: hypot(u, v) < r(atan2(v, |u|)). Both shapes are symmetric in u. The radii were measured on published images at
-//! 720 angles, with linear interpolation in between.
+//! angle: hypot(u, v) < r(atan2(v, |u|)). Both shapes are symmetric in u. The radii were measured on
+//! published images at 720 angles, with linear interpolation in between.
 //!
-//! The angle is expensive, and most pixels are far from the outline. So the plane is divided into sectors by the "diamond
-//! angle" v / (|u| + |v|), which increases with the angle and needs one division. Each sector has a smallest and a
-//! largest radius, and only pixels between the two need the exact angle. The result is the same.
+//! The angle is expensive, and most pixels are far from the outline. So the plane is divided into sectors by
+//! the "diamond angle" v / (|u| + |v|), which increases with the angle and needs one division. Each sector
+//! has a smallest and a largest radius, and only pixels between the two need the exact angle. The result is
+//! the same.
 
 use super::{Pose, SIDE};
 use std::f64::consts::FRAC_PI_2;

@@ -15,16 +15,16 @@ pub(super) fn square(pose: &Pose, pixels: &mut [f32]) {
     fill(pose, [(-half, -half), (half, -half), (half, half), (-half, half)], pixels);
 }
 
-/// Sets the pixels of an equilateral triangle to 1, whose corners are as far from its centre as the border of the image is
-/// from the outermost positions. dSprites has none: no model has seen it.
+/// Sets the pixels of an equilateral triangle to 1, whose corners are as far from its centre as the border of
+/// the image is from the outermost positions. dSprites has none: no model has seen it.
 pub(super) fn triangle(pose: &Pose, pixels: &mut [f32]) {
     let radius = TRIANGLE_RADIUS * pose.scale;
     let (across, down) = (radius * 0.75_f64.sqrt(), radius / 2.0);
     fill(pose, [(0.0, -radius), (across, down), (-across, down)], pixels);
 }
 
-/// Sets the pixels of a convex polygon to 1. With y down, its corners go around so that the inside is where all edge functions
-/// are positive.
+/// Sets the pixels of a convex polygon to 1. With y down, its corners go around so that the inside is where
+/// all edge functions are positive.
 fn fill<const CORNERS: usize>(pose: &Pose, corners: [(f64, f64); CORNERS], pixels: &mut [f32]) {
     let corners = corners.map(|(x, y)| {
         let turned = (x * pose.cosine + y * pose.sine, y * pose.cosine - x * pose.sine);
@@ -60,9 +60,10 @@ fn covers(from: (i64, i64), to: (i64, i64), point: (i64, i64)) -> bool {
 mod tests {
     use super::*;
 
-    /// An equilateral triangle with corners at distance r from its centre has the area 3 sqrt(3) r^2 / 4: 332.6 at scale 1 and
-    /// 83.1 at scale 1/2. A pixel counts if its middle is inside, which over many poses is right on average; in a single
-    /// pose, a side of 27.7 pixels along a row may be half a pixel off, which is 14 pixels.
+    /// An equilateral triangle with corners at distance r from its centre has the area 3 sqrt(3) r^2 / 4:
+    /// 332.6 at scale 1 and 83.1 at scale 1/2. A pixel counts if its middle is inside, which over many poses
+    /// is right on average; in a single pose, a side of 27.7 pixels along a row may be half a pixel off,
+    /// which is 14 pixels.
     #[test]
     fn a_triangle_has_its_area_and_stays_in_the_image() {
         for scale in [1.0, 0.5] {

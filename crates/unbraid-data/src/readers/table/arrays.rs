@@ -1,5 +1,5 @@
-//! NumPy's arrays of two axes: an `.npy`, or one array of an `.npz`, in which there may be `columns` (the names), `factors`,
-//! `factor_names` and `factor_kinds` as well.
+//! NumPy's arrays of two axes: an `.npy`, or one array of an `.npz`, in which there may be `columns` (the
+//! names), `factors`, `factor_names` and `factor_kinds` as well.
 
 use super::cells::{Cell, Cells};
 use super::{Choice, Content};

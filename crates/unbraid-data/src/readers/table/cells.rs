@@ -65,7 +65,8 @@ pub(super) struct Complete {
 }
 
 impl Cells {
-    /// For a table with these columns, of which some are wanted. A column without a name is an index that a program wrote.
+    /// For a table with these columns, of which some are wanted. A column without a name is an index that a
+    /// program wrote.
     pub(super) fn new(path: &Path, names: &[String], choice: &Choice) -> Result<Self> {
         let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
         sorted.sort();
@@ -73,9 +74,9 @@ impl Cells {
             let found = format!("the column `{}` twice", twice[0]);
             return Err(DataError::content(path, "header", found, "a different name for every column"));
         }
-        let labels = choice.factors.as_ref().map_or(Ok(Vec::new()), |wanted| wanted.places(names))?;
+        let labels = choice.factors.as_ref().map_or(Ok(Vec::new()), |wanted| wanted.places(names, &[]))?;
         let (places, is_wanted) = match &choice.columns {
-            Some(wanted) => (wanted.places(names)?, true),
+            Some(wanted) => (wanted.places(names, &labels)?, true),
             None => {
                 let other = |place: &usize| !labels.contains(place) && !names[*place].is_empty();
                 ((0..names.len()).filter(other).collect(), false)

@@ -7,8 +7,8 @@ use crate::files::open_regular;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Bytes of a table in memory for each of its file: a number of one digit and its comma become eight bytes, once by column
-/// and once by row...
+/// Bytes of a table in memory for each of its file: a number of one digit and its comma become eight bytes,
+/// once by column and once by row...
 const EXPANSION: u64 = 8;
 /// ...and a label of one letter becomes a string with memory of its own.
 const EXPANSION_OF_LABELS: u64 = 24;

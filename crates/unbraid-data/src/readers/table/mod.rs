@@ -1,5 +1,5 @@
-//! A table of numbers: vectors rather than images. CSV (also with tabs or semicolons), Parquet, `.npy`, or an array of an
-//! `.npz`.
+//! A table of numbers: vectors rather than images. CSV (also with tabs or semicolons), Parquet, `.npy`, or an
+//! array of an `.npz`.
 //!
 //! * `patterns` chooses columns by their names.
 //! * `delimited`, `parquet` and `arrays` read the kinds of files, cell by cell.
@@ -31,14 +31,10 @@ pub(crate) const COLUMNS: DataOption = DataOption::new(
     "columns",
     NAMES,
     "all numbers",
-    "columns that are trained on; `*` and `?` match any letters",
+    "columns that are trained on; `*` and `?` match any letters, but no factors",
 );
-pub(crate) const FACTORS: DataOption = DataOption::new(
-    "factors",
-    NAMES,
-    "none",
-    "columns that are factors; they are no features unless `columns` names them",
-);
+pub(crate) const FACTORS: DataOption =
+    DataOption::new("factors", NAMES, "none", "columns that are factors; they are not trained on");
 pub(crate) const MISSING: DataOption = DataOption::new(
     "missing",
     "error, skip or mean",

@@ -4,7 +4,8 @@ use crate::error::{DataError, Result, one_line};
 use crate::readers::folder::first_names;
 use crate::registry::nearest;
 
-/// Patterns joined by `+`. `*` matches any letters, `?` a single one, and a backslash makes the next letter an ordinary one.
+/// Patterns joined by `+`. `*` matches any letters, `?` a single one, and a backslash makes the next letter
+/// an ordinary one.
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
     /// What they are, for messages.
@@ -55,14 +56,22 @@ impl Patterns {
     }
 
     /// The places of the columns that match: pattern by pattern, and those of one pattern in the order of the table.
+    /// `*` and `?` match no column of `factors`.
     ///
     /// # Errors
-    /// If a pattern matches none.
-    pub(super) fn places(&self, names: &[String]) -> Result<Vec<usize>> {
+    /// If a pattern matches none, or is the name of a factor.
+    pub(super) fn places(&self, names: &[String], factors: &[usize]) -> Result<Vec<usize>> {
         let mut places: Vec<usize> = Vec::new();
         for pattern in &self.patterns {
-            let mut matching = (0..names.len()).filter(|&place| pattern.matches(&names[place])).peekable();
-            if matching.peek().is_none() {
+            let (taken, matching): (Vec<usize>, Vec<usize>) = (0..names.len())
+                .filter(|&place| pattern.matches(&names[place]))
+                .partition(|place| factors.contains(place));
+            if matching.is_empty() && !taken.is_empty() {
+                let is = if pattern.is_name() { "is a factor" } else { "matches factors only" };
+                let found = format!("\"{}\", which {is}", pattern.text);
+                return Err(DataError::value(&self.subject, found, "columns that `factors` does not name"));
+            }
+            if matching.is_empty() {
                 let found = format!("\"{}\", which no column matches", pattern.text);
                 let near = nearest(&pattern.text, &names.iter().map(String::as_str).collect::<Vec<_>>());
                 let hint = near.map(|name| format!("\nhint: did you mean `{}`?", one_line(name)));
@@ -80,6 +89,11 @@ impl Patterns {
 }
 
 impl Pattern {
+    /// Whether it is a single name.
+    fn is_name(&self) -> bool {
+        self.tokens.iter().all(|token| matches!(token, Token::Letter(_)))
+    }
+
     fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         // Where to go on if a later token fails: the last `*` takes one letter more.
@@ -125,7 +139,7 @@ mod tests {
 
     fn places(patterns: &str, names: &[&str]) -> Result<Vec<usize>> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        Patterns::parse(patterns, "columns".to_owned())?.places(&names)
+        Patterns::parse(patterns, "columns".to_owned())?.places(&names, &[])
     }
 
     #[test]
@@ -141,6 +155,25 @@ mod tests {
             ("*0", &[3]),
         ] {
             assert_eq!(places(patterns, &names).unwrap(), expected, "{patterns}");
+        }
+    }
+
+    #[test]
+    fn patterns_leave_factors_out_and_names_of_factors_are_refused() {
+        let names = ["x1", "x2", "y", "x*"].map(str::to_owned);
+        let places =
+            |patterns: &str| Patterns::parse(patterns, "columns".to_owned())?.places(&names, &[0, 3]);
+        assert_eq!(places("x*").unwrap(), [1]);
+        assert_eq!(places("y+*").unwrap(), [2, 1]);
+        for (patterns, found) in [
+            ("x*+x1", "\"x1\", which is a factor"),
+            ("x\\*", "\"x\\*\", which is a factor"),
+            ("y+?1", "\"?1\", which matches factors only"),
+        ] {
+            assert_eq!(
+                places(patterns).unwrap_err().to_string(),
+                format!("columns: found {found}, expected columns that `factors` does not name")
+            );
         }
     }
 

@@ -8,11 +8,11 @@ use crate::geometry::ImageShape;
 use crate::kernel::backward::{self, DirectBackward, Gradients, PartSums};
 use crate::kernel::gradient::PrepareGradient;
 use crate::kernel::product::{Left, Product, Right};
-use crate::kernel::scratch::{PooledBuffer, aligned, with_batch_scratch, with_scratch};
+use crate::kernel::scratch::{PooledBuffer, aligned, with_scratch};
 use crate::kernel::winograd::grid::{Grid, Transformed};
 use crate::kernel::winograd::images::{FinishFine, ReadCoarse, ReadFine, WriteCoarse, WriteFine};
 use crate::kernel::winograd::weights::{CollectWeights, TransformWeights, TransformedWeights};
-use crate::kernel::winograd::{Products, block_size, padded};
+use crate::kernel::winograd::{Products, block_size, own_copies, padded};
 use crate::kernel::write_only::WriteOnly;
 use crate::kernel::{Backward, Direction};
 use crate::simd::{Simd, TILE_VECTORS};
@@ -20,6 +20,9 @@ use crate::simd::{Simd, TILE_VECTORS};
 /// Floats of transformed tiles that are kept for the weight gradient, at most, for each part of the batch: 2 MB, which stays
 /// close to the core. Larger chunks would wait for memory, smaller ones start threads more often.
 const CHUNK_FLOATS: usize = 512 << 10;
+
+/// Floats of a task that adds the weight gradients of both halves of the batch.
+const SUM_CHUNK: usize = 1 << 12;
 
 /// The layer next to the images, which goes through the same blocks: the convolution before this one, or the transposed
 /// convolution after it. The gradient of the images between them stays in the cache.
@@ -134,8 +137,6 @@ struct Prepared {
     grid: Grid,
     /// Images of a block.
     block_size: usize,
-    /// For the input gradient, if it is wanted.
-    weights: Option<TransformedWeights>,
     gradient_side: Side,
     input_side: Side,
 }
@@ -177,7 +178,7 @@ impl Backward<'_> {
     /// is handed to it, and is not a result; a transposed convolution after this one computes [`Backward::gradient`], which is
     /// not read. The input of one, and the output of the other, are after a ReLU.
     pub(crate) fn with_neighbour<S: Simd>(&self, simd: S, neighbour: Option<Neighbour<'_>>) -> Gradients {
-        let Self { layer, weights, needs_weights, .. } = *self;
+        let layer = self.layer;
         let is_alone = neighbour.is_none();
         let needs_input = self.needs_input && (is_alone || self.direction == Direction::Expand);
         let grid = Grid::new(layer);
@@ -191,10 +192,7 @@ impl Backward<'_> {
         assert!(gradient.is_none_or(|gradient| gradient.len() == outputs), "gradient of the output");
         assert!(self.output.is_none_or(|output| output.len() == outputs), "output images");
         let block_size = block_size(&grid, layer.batch_size);
-        let direction = self.direction.opposite();
-        let weights =
-            self.needs_input.then(|| simd.vectorize(TransformWeights { layer, direction, weights }));
-        let prepared = Prepared { grid, block_size, weights, gradient_side, input_side };
+        let prepared = Prepared { grid, block_size, gradient_side, input_side };
 
         let channels = gradient_side.image.channels;
         let mut bias = vec![0.0; layer.batch_size.div_ceil(block_size) * channels];
@@ -210,13 +208,25 @@ impl Backward<'_> {
             bias: &mut bias,
             neighbour,
         };
+        let shared = if own_copies() { None } else { self.transformed_weights(simd) };
         let (first, second) = whole.halves(&prepared);
         let (first, second) = rayon::join(
-            || self.gradients_of(simd, first, &prepared),
-            || self.gradients_of(simd, second, &prepared),
+            || self.gradients_of(simd, first, &prepared, shared.as_ref()),
+            || self.gradients_of(simd, second, &prepared, shared.as_ref()),
         );
-        let sums: Vec<&[f32]> = [&first, &second].into_iter().flatten().map(PooledBuffer::as_slice).collect();
-        let weights = needs_weights.then(|| simd.vectorize(CollectWeights { layer, sources: &sums }));
+        let weights = match (first, second) {
+            (Some(mut first), Some(second)) => {
+                let chunks = first.par_chunks_mut(SUM_CHUNK).zip(second.par_chunks(SUM_CHUNK));
+                chunks.for_each(|(sums, values)| {
+                    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+                });
+                Some(first)
+            }
+            // A batch without images has gradients, too.
+            (first, second) => {
+                first.or(second).or_else(|| self.needs_weights.then(|| vec![0.0; layer.weights()]))
+            }
+        };
         // SAFETY: the blocks cover the input gradient if it is wanted, and each writes all of its part; otherwise the length
         // is 0.
         unsafe { input_gradient.set_len(input_length) };
@@ -229,18 +239,28 @@ impl Backward<'_> {
         }
     }
 
-    /// Everything for a part of the batch; gives its gradient of the transformed weights if it has images and that is wanted.
+    /// The weights that the input gradient is computed with, if it is wanted.
+    fn transformed_weights<S: Simd>(&self, simd: S) -> Option<TransformedWeights> {
+        let (layer, direction, weights) = (self.layer, self.direction.opposite(), self.weights);
+        self.needs_input.then(|| simd.vectorize(TransformWeights { layer, direction, weights }))
+    }
+
+    /// Everything for a part of the batch; gives its gradient of the weights if it has images and that is wanted. Without
+    /// `weights`, it transforms a copy of its own.
     fn gradients_of<S: Simd>(
         &self,
         simd: S,
         mut part: Part<'_>,
         prepared: &Prepared,
-    ) -> Option<PooledBuffer> {
-        let Prepared { grid, block_size, gradient_side, input_side, .. } = prepared;
+        weights: Option<&TransformedWeights>,
+    ) -> Option<Vec<f32>> {
+        let Prepared { grid, block_size, gradient_side, input_side } = prepared;
         let image_count = part.image_count(prepared);
         if image_count == 0 {
             return None;
         }
+        let own = if weights.is_none() { self.transformed_weights(simd) } else { None };
+        let weights = weights.or(own.as_ref());
         let block_tiles = block_size * grid.tiles_per_image();
         let block_length = [gradient_side, input_side].map(|side| side.tiles_length(block_tiles));
         let blocks = (CHUNK_FLOATS / (block_length[0] + block_length[1])).max(1);
@@ -250,7 +270,7 @@ impl Backward<'_> {
             [blocks * block_length[0], if self.needs_weights { blocks * block_length[1] } else { 0 }];
         let transformed = Transformed { tiles: grid.fine_width(), width: grid.coarse.channels }.len();
         let mut sums = self.needs_weights.then(|| PooledBuffer::new(transformed));
-        with_batch_scratch(lengths[0] + lengths[1], |scratch| {
+        with_scratch(lengths[0] + lengths[1], |scratch| {
             let (gradient_tiles, input_tiles) = scratch.split_at_mut(lengths[0]);
             for first in (0..image_count).step_by(chunk_size) {
                 let (chunk, rest) = part.split_at(chunk_size.min(image_count - first), prepared);
@@ -266,20 +286,28 @@ impl Backward<'_> {
                         input_tiles: input_tiles_of_blocks.next().unwrap_or_default(),
                     })
                     .collect();
-                blocks.into_par_iter().for_each(|block| self.block(simd, block, prepared));
+                blocks.into_par_iter().for_each(|block| self.block(simd, block, prepared, weights));
                 if let Some(sums) = &mut sums {
                     let tiles = [&*gradient_tiles, &*input_tiles];
                     self.add_products(simd, prepared, chunk_images, tiles, sums.as_mut_slice(), first > 0);
                 }
             }
         });
-        sums
+        // Here and not for the whole batch: the gradient of the weights is six times smaller than that of the transformed
+        // weights, which has not left the cache of this core.
+        sums.map(|sums| simd.vectorize(CollectWeights { layer: self.layer, source: sums.as_slice() }))
     }
 
     /// Everything that one block needs by itself: its bias and input gradients, the transformed tiles of both sides, and the
     /// gradients of the neighbour.
-    fn block<S: Simd>(&self, simd: S, block: Block<'_>, prepared: &Prepared) {
-        let Prepared { grid, weights, gradient_side, input_side, .. } = prepared;
+    fn block<S: Simd>(
+        &self,
+        simd: S,
+        block: Block<'_>,
+        prepared: &Prepared,
+        weights: Option<&TransformedWeights>,
+    ) {
+        let Prepared { grid, gradient_side, input_side, .. } = prepared;
         let Block { part, gradient_tiles, input_tiles } = block;
         let image_count = part.image_count(prepared);
         let tiles = image_count * grid.tiles_per_image();

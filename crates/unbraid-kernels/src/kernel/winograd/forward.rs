@@ -6,7 +6,7 @@ use crate::kernel::scratch::{aligned, with_scratch};
 use crate::kernel::winograd::grid::{Grid, Transformed};
 use crate::kernel::winograd::images::{FinishFine, ReadCoarse, ReadFine, WriteCoarse, WriteFine};
 use crate::kernel::winograd::weights::{TransformWeights, TransformedWeights};
-use crate::kernel::winograd::{Products, block_size, padded};
+use crate::kernel::winograd::{Products, padded};
 use crate::kernel::write_only::WriteOnly;
 use crate::kernel::{Direction, Forward};
 use crate::simd::Simd;
@@ -25,11 +25,6 @@ impl<'a> WinogradForward<'a> {
         let Forward { layer, direction, relu, weights, bias } = layer;
         let weights = simd.vectorize(TransformWeights { layer, direction, weights });
         Self { grid: Grid::new(layer), direction, weights, bias, relu }
-    }
-
-    /// Images to compute at once.
-    pub(crate) fn block_size(&self, batch_size: usize) -> usize {
-        block_size(&self.grid, batch_size)
     }
 
     /// The output of one block of images; writes every float of `target`.

@@ -19,8 +19,8 @@
 //! A tile takes 25 x 4 multiplications for each pair of channels, where the definition takes 16 x 16: 2.56 times as many.
 //!
 //! Blocks of a few images go through all steps of a pass while they are in the cache. Only the weight gradient sums over
-//! images: its operands are kept for a chunk of the batch, and then each position is one product over all tiles of the
-//! chunk. There are no partial sums to be added, and no sum depends on the number of threads.
+//! images: its operands are kept for a chunk of a half of the batch, and then each position is one product over all tiles of
+//! the chunk. Only the sums of the two halves are added at the end, so that no sum depends on the number of threads.
 
 mod backward;
 mod choice;
@@ -32,6 +32,7 @@ mod points;
 mod tests;
 mod weights;
 
+use crate::awake::threads_are_awake;
 use crate::geometry::{ImageShape, Layer};
 use crate::kernel::pad::copy_padded;
 use crate::kernel::product::{Left, Product, Right};
@@ -53,6 +54,12 @@ fn block_size(grid: &Grid, batch_size: usize) -> usize {
     let largest = (BLOCK_TILES / grid.tiles_per_image()).clamp(1, batch_size.max(1));
     // As many blocks as the largest size would give, but of nearly equal size.
     batch_size.max(1).div_ceil(batch_size.max(1).div_ceil(largest))
+}
+
+/// Whether each half of a batch transforms the weights for itself, so that they need not move from one core to another: in a
+/// training step of several threads. Elsewhere, as in evaluation, threads compute batches of their own.
+pub(crate) fn own_copies() -> bool {
+    threads_are_awake()
 }
 
 /// Blocks of a batch, and the images of each.

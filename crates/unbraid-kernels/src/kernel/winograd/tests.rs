@@ -1,9 +1,11 @@
 //! Winograd's algorithm against the definition in double precision.
 
+use crate::awake::with_threads_awake;
 use crate::geometry::Layer;
 use crate::kernel::backward::Gradients;
 use crate::kernel::forward::run_all;
 use crate::kernel::tests::{for_each_product, square_layer};
+use crate::kernel::winograd::own_copies;
 use crate::kernel::{Backward, Direction, Forward};
 use crate::simd::{InstructionSet, Kernel, Simd};
 
@@ -113,7 +115,7 @@ impl Kernel for Run<'_> {
         let Case { layer, direction, input, weights, bias, gradient } = self.case;
         let direction = *direction;
         let forward = Forward { layer, direction, relu: false, weights, bias: Some(bias) };
-        let [output] = run_all(simd, input, &[forward.prepare(simd, self.winograd)]);
+        let [output] = run_all(simd, input, [forward], [self.winograd]);
         let backward = Backward {
             layer,
             direction,
@@ -228,7 +230,7 @@ impl Kernel for WithRelu<'_> {
         let Case { layer, direction, input, weights, bias, gradient } = self.case;
         let direction = *direction;
         let forward = Forward { layer, direction, relu: true, weights, bias: Some(bias) };
-        let [output] = run_all(simd, input, &[forward.prepare(simd, true)]);
+        let [output] = run_all(simd, input, [forward], [true]);
         let backward = Backward {
             layer,
             direction,
@@ -242,4 +244,27 @@ impl Kernel for WithRelu<'_> {
         let gradients = backward.by_winograd(simd);
         (output, gradients)
     }
+}
+
+/// In a training step of several threads each half of a batch transforms the weights for itself.
+#[test]
+fn copies_of_the_weights_change_no_bit() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for direction in [Direction::Contract, Direction::Expand] {
+        for batch_size in [1, 2, 7, 40] {
+            let case = Case::new(square_layer(batch_size, 8, [16, 32], [4, 2, 1]), direction, INPUTS[0]);
+            let run = || case.run(InstructionSet::current(), true);
+            let in_a_step = pool.install(|| with_threads_awake(|| (own_copies(), run())));
+            assert_eq!(in_a_step, (true, run()), "{batch_size} images, {direction:?}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_without_images_has_gradients() {
+    let layer = square_layer(0, 8, [16, 32], [4, 2, 1]);
+    let [output, input, weights, bias] =
+        Case::new(layer, Direction::Contract, INPUTS[0]).run(InstructionSet::current(), true);
+    assert_eq!((output, input), (Vec::new(), Vec::new()));
+    assert_eq!((weights, bias), (vec![0.0; layer.weights()], vec![0.0; 32]));
 }

@@ -178,8 +178,7 @@ fn load_kernels<S: Simd>(
 /// fine][coarse]` with the gaps of [`Transformed`].
 pub(super) struct CollectWeights<'a> {
     pub(super) layer: &'a Layer,
-    /// Gradients of parts of the batch, to be added.
-    pub(super) sources: &'a [&'a [f32]],
+    pub(super) source: &'a [f32],
 }
 
 impl Kernel for CollectWeights<'_> {
@@ -189,15 +188,15 @@ impl Kernel for CollectWeights<'_> {
     fn run<S: Simd>(self, simd: S) -> Vec<f32> {
         let (fine, coarse) = (self.layer.fine.channels, self.layer.coarse.channels);
         let transformed = Transformed { tiles: PHASES * fine, width: coarse }.len();
-        assert!(self.sources.iter().all(|source| source.len() == transformed), "transformed gradients");
+        assert_eq!(self.source.len(), transformed, "transformed gradients");
         assert!(coarse.is_multiple_of(S::LANES), "channels are whole vectors");
         let length = self.layer.weights();
         let mut weights = Vec::with_capacity(length);
         let kernels = fine * KERNEL * KERNEL;
         let parts = weights.spare_capacity_mut()[..length].par_chunks_mut(S::LANES * kernels);
         parts.enumerate().for_each(|(number, weights)| {
-            let (sources, first) = (self.sources, number * S::LANES);
-            simd.vectorize(CollectSome { sources, first, fine, coarse, weights });
+            let (source, first) = (self.source, number * S::LANES);
+            simd.vectorize(CollectSome { source, first, fine, coarse, weights });
         });
         // SAFETY: the parts cover the weights, and each has been written: all fine channels of a vector of coarse ones.
         unsafe { weights.set_len(length) };
@@ -207,7 +206,7 @@ impl Kernel for CollectWeights<'_> {
 
 /// The part of [`CollectWeights`] for one vector of coarse channels.
 struct CollectSome<'a> {
-    sources: &'a [&'a [f32]],
+    source: &'a [f32],
     /// The first of the coarse channels.
     first: usize,
     fine: usize,
@@ -221,21 +220,19 @@ impl Kernel for CollectSome<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { sources, first, fine, coarse, weights } = self;
+        let Self { source, first, fine, coarse, weights } = self;
         let stride = Transformed { tiles: PHASES * fine, width: coarse }.stride();
         for channel in 0..fine {
             let mut taps = [[0.0; MAXIMUM_LANES]; KERNEL * KERNEL];
             for phase in 0..PHASES {
                 let row = phase * fine + channel;
-                let mut square = [[simd.splat(0.0); SPAN]; SPAN];
-                for source in sources {
-                    for (position, vector) in square.as_flattened_mut().iter_mut().enumerate() {
-                        let start = position * stride + row * coarse + first;
+                let square = std::array::from_fn(|y| {
+                    std::array::from_fn(|x| {
+                        let start = (y * SPAN + x) * stride + row * coarse + first;
                         // SAFETY: the slice holds a vector.
-                        let part = unsafe { simd.load(source[start..][..S::LANES].as_ptr()) };
-                        *vector = simd.add(*vector, part);
-                    }
-                }
+                        unsafe { simd.load(source[start..][..S::LANES].as_ptr()) }
+                    })
+                });
                 let square = on_both_axes::<ToTaps, S, SPAN, TAPS>(simd, square);
                 for (a, line) in square.iter().enumerate() {
                     for (b, vector) in line.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 /// A method or a term in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InWords {
+pub struct CatalogueEntry {
     /// Its name in configurations.
     pub name: &'static str,
     /// What is minimised, or what the term computes.
@@ -18,12 +18,31 @@ const fn entry(
     formula: &'static str,
     source: &'static str,
     example: &'static str,
-) -> InWords {
-    InWords { name, formula, source, example }
+) -> CatalogueEntry {
+    CatalogueEntry { name, formula, source, example }
+}
+
+macro_rules! discriminator {
+    () => {
+        "{ layers = 6, width = 1000, learning_rate = 1e-4, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-8, leak = 0.2 }"
+    };
+}
+
+macro_rules! contrast {
+    () => {
+        "{ features = 256, layers = 2, width = 512, updates = 1, samples = 16, learning_rate = 1e-4, beta1 = 0.5, \
+         beta2 = 0.999, epsilon = 1e-8, leak = 0.2 }"
+    };
+}
+
+macro_rules! mmd {
+    () => {
+        "kernel = \"imq\", scales = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0], per_unit = false"
+    };
 }
 
 /// Every method, the simplest first.
-pub const METHODS: [InWords; 20] = [
+pub const METHODS: [CatalogueEntry; 20] = [
     entry(
         "autoencoder",
         "reconstruction from the posterior mean",
@@ -41,7 +60,8 @@ pub const METHODS: [InWords; 20] = [
         "annealed-vae",
         "reconstruction + gamma |KL - capacity|",
         "Burgess et al. 2018, eq. 8",
-        "{ name = \"annealed-vae\", gamma = 1000.0, capacity = { from = 0.0, to = 25.0, end = 100000 }, samples = 1 }",
+        "{ name = \"annealed-vae\", gamma = 1000.0, capacity = { from = 0.0, to = 25.0, start = 0, end = \
+         100000 }, samples = 1 }",
     ),
     entry(
         "joint-vae",
@@ -62,8 +82,11 @@ pub const METHODS: [InWords; 20] = [
         "factor-vae",
         "reconstruction + KL + gamma total correlation, which a discriminator estimates",
         "Kim & Mnih 2018, eq. 2",
-        "{ name = \"factor-vae\", gamma = 35.0, discriminator_batch = \"second\", discriminator = { layers = 6, width = \
-         1000, learning_rate = 1e-4, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-8, leak = 0.2 }, samples = 1 }",
+        concat!(
+            "{ name = \"factor-vae\", gamma = 35.0, discriminator_batch = \"second\", discriminator = ",
+            discriminator!(),
+            ", samples = 1 }"
+        ),
     ),
     entry(
         "dip-vae-i",
@@ -82,7 +105,11 @@ pub const METHODS: [InWords; 20] = [
         "decomposition",
         "reconstruction + beta KL + alpha divergence of the aggregate posterior from the prior",
         "Mathieu et al. 2019, eq. 7",
-        "{ name = \"decomposition\", alpha = 10.0, beta = 1.0, divergence = { name = \"mmd\" }, samples = 1 }",
+        concat!(
+            "{ name = \"decomposition\", alpha = 10.0, beta = 1.0, divergence = { name = \"mmd\", ",
+            mmd!(),
+            " }, samples = 1 }"
+        ),
     ),
     entry(
         "max-entropy",
@@ -94,28 +121,39 @@ pub const METHODS: [InWords; 20] = [
         "info-vae",
         "reconstruction + (1 - alpha) KL + (alpha + lambda - 1) maximum mean discrepancy",
         "Zhao et al. 2017, section 3",
-        "{ name = \"info-vae\", alpha = 0.0, lambda = 10.0, mmd = { kernel = \"imq\", scales = [0.1, 0.2, 0.5, 1.0, 2.0, \
-         5.0], per_unit = false }, samples = 1 }",
+        concat!("{ name = \"info-vae\", alpha = 0.0, lambda = 10.0, mmd = { ", mmd!(), " }, samples = 1 }"),
     ),
     entry(
         "wae-mmd",
         "reconstruction + lambda maximum mean discrepancy",
         "Tolstikhin et al. 2018, algorithm 2",
-        "{ name = \"wae-mmd\", lambda = 10.0, encoder = \"deterministic\", mmd = { kernel = \"imq\" } }",
+        concat!(
+            "{ name = \"wae-mmd\", lambda = 10.0, encoder = \"deterministic\", mmd = { ",
+            mmd!(),
+            " }, samples = 1 }"
+        ),
     ),
     entry(
         "wae-gan",
         "reconstruction + lambda adversarial loss",
         "Tolstikhin et al. 2018, algorithm 1",
-        "{ name = \"wae-gan\", lambda = 10.0, encoder = \"deterministic\", generator_loss = \"non-saturating\", \
-         discriminator = { layers = 6 } }",
+        concat!(
+            "{ name = \"wae-gan\", lambda = 10.0, encoder = \"deterministic\", generator_loss = \"non-saturating\", ",
+            "discriminator = ",
+            discriminator!(),
+            ", samples = 1 }"
+        ),
     ),
     entry(
         "aae",
         "reconstruction + lambda adversarial loss + kl KL",
         "Makhzani et al. 2015; Mushom 2020, section 4.3",
-        "{ name = \"aae\", lambda = 1.0, kl = 0.0, encoder = \"gaussian\", generator_loss = \"non-saturating\", \
-         discriminator = { layers = 6 }, samples = 1 }",
+        concat!(
+            "{ name = \"aae\", lambda = 1.0, kl = 0.0, encoder = \"gaussian\", generator_loss = \"non-saturating\", ",
+            "discriminator = ",
+            discriminator!(),
+            ", samples = 1 }"
+        ),
     ),
     entry(
         "iwae",
@@ -127,9 +165,11 @@ pub const METHODS: [InWords; 20] = [
         "avb",
         "reconstruction + beta KL, which a discriminator of images and codes estimates",
         "Mescheder et al. 2017, algorithm 1",
-        "{ name = \"avb\", beta = 1.0, adaptive_contrast = false, discriminator = { features = 256, layers = 2, width = \
-         512, updates = 1, samples = 16, learning_rate = 1e-4, beta1 = 0.5, beta2 = 0.999, epsilon = 1e-8, leak = 0.2 }, \
-         samples = 1 }",
+        concat!(
+            "{ name = \"avb\", beta = 1.0, adaptive_contrast = false, discriminator = ",
+            contrast!(),
+            ", samples = 1 }"
+        ),
     ),
     entry(
         "composed",
@@ -153,7 +193,7 @@ pub const METHODS: [InWords; 20] = [
 ];
 
 /// Every term, those of one posterior first, then those of the aggregate posterior.
-pub const TERMS: [InWords; 22] = [
+pub const TERMS: [CatalogueEntry; 22] = [
     entry(
         "kl",
         "KL(q(z, c|x) || p(z) p(c)), mean over the batch",
@@ -194,7 +234,11 @@ pub const TERMS: [InWords; 22] = [
         "adversarial-kl",
         "KL(q(z|x) || p(z)), estimated by a discriminator of images and codes",
         "Mescheder et al. 2017, algorithm 1",
-        "{ name = \"adversarial-kl\", weight = 1.0, adaptive_contrast = false, discriminator = { features = 256 } }",
+        concat!(
+            "{ name = \"adversarial-kl\", weight = 1.0, adaptive_contrast = false, discriminator = ",
+            contrast!(),
+            " }"
+        ),
     ),
     entry(
         "mutual-information",
@@ -218,8 +262,12 @@ pub const TERMS: [InWords; 22] = [
         "discriminated-total-correlation",
         "the total correlation, estimated by a discriminator; logged as total_correlation",
         "Kim & Mnih 2018, eq. 3",
-        "{ name = \"discriminated-total-correlation\", weight = 35.0, discriminator_batch = \"second\", discriminator = { \
-         layers = 6 } }",
+        concat!(
+            "{ name = \"discriminated-total-correlation\", weight = 35.0, discriminator_batch = \"second\", ",
+            "discriminator = ",
+            discriminator!(),
+            " }"
+        ),
     ),
     entry(
         "covariance-off-diagonal",
@@ -243,7 +291,7 @@ pub const TERMS: [InWords; 22] = [
         "mmd",
         "squared maximum mean discrepancy of q(z) and p(z)",
         "Gretton et al. 2012, eq. 3",
-        "{ name = \"mmd\", weight = 10.0, kernel = \"imq\", scales = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0], per_unit = false }",
+        concat!("{ name = \"mmd\", weight = 10.0, ", mmd!(), " }"),
     ),
     entry(
         "inclusive-kl",
@@ -267,14 +315,22 @@ pub const TERMS: [InWords; 22] = [
         "adversarial",
         "the encoder's loss against a discriminator of samples of q(z) and p(z)",
         "Makhzani et al. 2015; Tolstikhin et al. 2018",
-        "{ name = \"adversarial\", weight = 10.0, generator_loss = \"non-saturating\", discriminator = { layers = 6 } }",
+        concat!(
+            "{ name = \"adversarial\", weight = 10.0, generator_loss = \"non-saturating\", discriminator = ",
+            discriminator!(),
+            " }"
+        ),
     ),
     entry(
         "f-divergence",
         "D_f(q(z) || p(z)) from below, by a discriminator; f is kl, reverse-kl, jensen-shannon, pearson or \
          squared-hellinger",
         "Nowozin et al. 2016, eq. 4; Mushom 2020, eq. 2.2",
-        "{ name = \"f-divergence\", weight = 1.0, divergence = \"kl\", discriminator = { layers = 6 } }",
+        concat!(
+            "{ name = \"f-divergence\", weight = 1.0, divergence = \"kl\", discriminator = ",
+            discriminator!(),
+            " }"
+        ),
     ),
     entry(
         "random-mixture",

@@ -1,6 +1,6 @@
 //! The methods of the papers as lists of weighted terms.
 
-use super::term::Sign;
+use super::term::{Sign, TermRequirements};
 use super::{
     ComposedTerm, CovarianceConfig, CovarianceOf, DipConfig, KlForm, ObjectiveConfig, TermConfig, is_zero,
 };
@@ -88,9 +88,11 @@ impl ObjectiveConfig {
                 capacity_categorical,
                 ..
             } => {
-                let continuous = TermConfig::ContinuousKlFromCapacity { capacity: *capacity_continuous };
+                let continuous = gamma_continuous.zip(*capacity_continuous).map(|(gamma, capacity)| {
+                    weighted(gamma, TermConfig::ContinuousKlFromCapacity { capacity })
+                });
                 let categorical = TermConfig::CategoricalKlFromCapacity { capacity: *capacity_categorical };
-                vec![weighted(*gamma_continuous, continuous), weighted(*gamma_categorical, categorical)]
+                continuous.into_iter().chain([weighted(*gamma_categorical, categorical)]).collect()
             }
             Self::WaeGan { lambda, generator_loss, discriminator, .. } => {
                 let discriminator = discriminator.clone();
@@ -150,12 +152,15 @@ impl ObjectiveConfig {
                 gamma_categorical,
                 capacity_categorical,
                 ..
-            } => &[
-                ("gamma_continuous", *gamma_continuous),
-                ("capacity_continuous", *capacity_continuous),
-                ("gamma_categorical", *gamma_categorical),
-                ("capacity_categorical", *capacity_categorical),
-            ],
+            } => {
+                let all = [
+                    ("gamma_continuous", *gamma_continuous),
+                    ("capacity_continuous", *capacity_continuous),
+                    ("gamma_categorical", Some(*gamma_categorical)),
+                    ("capacity_categorical", Some(*capacity_categorical)),
+                ];
+                &all.into_iter().filter_map(|(key, schedule)| Some((key, schedule?))).collect::<Vec<_>>()
+            }
             Self::Aae { lambda, kl, .. } => &[("lambda", *lambda), ("kl", *kl)],
         };
         named.iter().map(|(key, schedule)| ((*key).to_owned(), *schedule)).collect()
@@ -164,16 +169,16 @@ impl ObjectiveConfig {
 
 /// The schedules of a term of a composed objective: `terms.kl.weight`.
 fn schedules_of(part: &ComposedTerm) -> Vec<(String, Schedule)> {
-    let facts = part.term.facts();
-    let weight = (format!("terms.{}.weight", facts.name), part.weight);
-    let capacity = facts.capacity.map(|capacity| (format!("terms.{}.capacity", facts.name), capacity));
+    let TermRequirements { name, capacity, .. } = part.term.requirements();
+    let weight = (format!("terms.{name}.weight"), part.weight);
+    let capacity = capacity.map(|capacity| (format!("terms.{name}.capacity"), capacity));
     [weight].into_iter().chain(capacity).collect()
 }
 
 impl ComposedTerm {
     /// Whether its weight may be negative.
     pub(super) fn may_be_subtracted(&self) -> bool {
-        self.term.facts().sign == Sign::Any
+        self.term.requirements().sign == Sign::Any
     }
 }
 

@@ -1,22 +1,21 @@
 //! The `[objective]` table: one variant for each method, with its hyper-parameters and their ranges.
 
 mod catalogue;
+mod check;
 mod composition;
 mod parts;
 mod term;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{InWords, METHODS, TERMS};
+pub use catalogue::{CatalogueEntry, METHODS, TERMS};
 pub use composition::WeightedTerm;
 pub use parts::{
     DipConfig, DivergenceConfig, Encoder, Estimator, FDivergence, Kernel, KlForm, MmdConfig, Samples,
 };
 pub use term::{ComposedTerm, CovarianceConfig, CovarianceOf, PosteriorNeed, TermConfig, Terms};
 
-use super::check::size;
-use super::{ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, PriorConfig, Schedule};
-use crate::error::{Error, Result};
+use super::{ContrastConfig, DiscriminatorBatch, DiscriminatorConfig, GeneratorLoss, Schedule};
 use serde::{Deserialize, Serialize};
 use term::{Batch, Units};
 
@@ -63,7 +62,8 @@ pub enum ObjectiveConfig {
         /// How the density of the aggregate posterior is estimated.
         #[serde(default)]
         estimator: Estimator,
-        /// Whether parts with a weight of one are combined into the exact KL divergence.
+        /// How the parts are summed: each estimated and weighted; or the exact KL divergence and each estimated part times its
+        /// weight minus one, whatever the weights.
         #[serde(default)]
         kl: KlForm,
         /// L, the number of samples of each posterior.
@@ -130,10 +130,14 @@ pub enum ObjectiveConfig {
     },
     /// Continuous and categorical units at capacities of their own (Dupont 2018, eq. 7).
     JointVae {
-        /// The weight of the distance of the continuous units from their capacity.
-        gamma_continuous: Schedule,
-        /// The capacity C_z of the continuous units in nats.
-        capacity_continuous: Schedule,
+        /// The weight of the distance of the continuous units from their capacity. Required if there are such units; of no
+        /// effect if there are none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gamma_continuous: Option<Schedule>,
+        /// The capacity C_z of the continuous units in nats. Required if there are such units; of no effect if there are
+        /// none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        capacity_continuous: Option<Schedule>,
         /// The weight of the distance of the categorical units from their capacity.
         gamma_categorical: Schedule,
         /// The capacity C_c of the categorical units in nats; limited to the sum of ln(classes).
@@ -324,7 +328,7 @@ impl ObjectiveConfig {
 
     /// Whether it is defined for categorical units.
     pub fn takes_categorical_units(&self) -> bool {
-        let any = |term: &WeightedTerm| term.term.facts().units == Units::Any;
+        let any = |term: &WeightedTerm| term.term.requirements().units == Units::Any;
         self.closed_form().is_none() && self.terms().iter().all(any)
     }
 
@@ -339,7 +343,7 @@ impl ObjectiveConfig {
             Latent::Samples(_) => PosteriorNeed::Samples,
         };
         let terms = self.terms();
-        let needs = terms.iter().map(|term| (term.term.facts().posterior, Some(term.term.name())));
+        let needs = terms.iter().map(|term| (term.term.requirements().posterior, Some(term.term.name())));
         // The first of the greatest needs.
         [(decoded, None)]
             .into_iter()
@@ -347,128 +351,8 @@ impl ObjectiveConfig {
             .fold((PosteriorNeed::Samples, None), |most, need| if need.0 > most.0 { need } else { most })
     }
 
-    /// Refuses impossible values.
-    pub(super) fn check(&self, prior: &PriorConfig, batch_size: usize) -> Result {
-        let terms = self.terms();
-        self.check_schedules()?;
-        let compares = |term: &WeightedTerm| term.term.facts().batch == Batch::ComparesImages;
-        if terms.iter().any(compares) && batch_size < 2 {
-            let expected = format!("at least 2, since objective `{}` compares images", self.name());
-            return Err(Error::value("training.batch_size", batch_size, expected));
-        }
-        self.check_samples()?;
-        match self {
-            Self::Decomposition { divergence, .. } => divergence.term().check("objective.divergence", prior),
-            Self::InfoVae { alpha, lambda, mmd, .. } => {
-                check_information(*alpha, *lambda)?;
-                mmd.check("objective.mmd")
-            }
-            Self::WaeMmd { mmd, .. } => mmd.check("objective.mmd"),
-            Self::MaxEntropy { beta, .. } => check_beta(*beta),
-            Self::Composed { terms, .. } => check_terms(terms, prior),
-            Self::Pca { images } | Self::Ica { images } => {
-                images.map_or(Ok(()), |images| size("objective.images", images))
-            }
-            // The options of their terms have the same keys here.
-            Self::Autoencoder {}
-            | Self::Vae { .. }
-            | Self::BetaVae { .. }
-            | Self::AnnealedVae { .. }
-            | Self::BetaTcvae { .. }
-            | Self::DipVaeI(_)
-            | Self::DipVaeIi(_)
-            | Self::FactorVae { .. }
-            | Self::JointVae { .. }
-            | Self::WaeGan { .. }
-            | Self::Aae { .. }
-            | Self::Iwae { .. }
-            | Self::Avb { .. } => terms.iter().try_for_each(|term| term.term.check("objective", prior)),
-        }
+    /// Whether one of its terms compares the images of a batch with each other.
+    pub(super) fn compares_images(&self) -> bool {
+        self.terms().iter().any(|term| term.term.requirements().batch == Batch::ComparesImages)
     }
-
-    fn check_samples(&self) -> Result {
-        let (Self::WaeMmd { encoder, samples, .. }
-        | Self::WaeGan { encoder, samples, .. }
-        | Self::Aae { encoder, samples, .. }
-        | Self::Composed { encoder, samples, .. }) = self
-        else {
-            return match self.latent() {
-                Latent::Samples(samples) => Samples(samples).check(),
-                Latent::Mean => Ok(()),
-            };
-        };
-        if *encoder == Encoder::Deterministic && !samples.is_one() {
-            let expected = "1, since the mean is decoded; objective.encoder=gaussian decodes samples";
-            return Err(Error::value("objective.samples", samples.0, expected));
-        }
-        samples.check()
-    }
-
-    fn check_schedules(&self) -> Result {
-        let subtracted: Vec<String> = if let Self::Composed { terms, .. } = self {
-            let parts = terms.0.iter().filter(|part| part.may_be_subtracted());
-            parts.map(|part| format!("terms.{}.weight", part.term.name())).collect()
-        } else {
-            Vec::new()
-        };
-        for (key, schedule) in self.schedules() {
-            if subtracted.contains(&key) {
-                schedule.check_any_sign(&format!("objective.{key}"))?;
-            } else {
-                schedule.check(&format!("objective.{key}"))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The weight beta - 1 must never be negative.
-fn check_beta(beta: Schedule) -> Result {
-    match beta.turns().into_iter().map(|step| beta.at(step)).find(|beta| *beta < 1.0) {
-        Some(found) => {
-            let expected = "at least 1: the entropy has the weight beta - 1";
-            Err(Error::value("objective.beta", found, expected))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Refuses two terms of the same name and impossible options.
-fn check_terms(terms: &Terms, prior: &PriorConfig) -> Result {
-    for (place, ComposedTerm { term, .. }) in terms.0.iter().enumerate() {
-        let logged = |term: &TermConfig| match term {
-            // Two estimates of the same quantity, logged under its name.
-            TermConfig::DiscriminatedTotalCorrelation { .. } => "total-correlation",
-            other => other.name(),
-        };
-        if terms.0[..place].iter().any(|earlier| logged(&earlier.term) == logged(term)) {
-            let found = format!("`{}` twice", logged(term));
-            return Err(Error::value("objective.terms", found, "each term once"));
-        }
-        term.check(&format!("objective.terms.{}", term.name()), prior)?;
-    }
-    Ok(())
-}
-
-/// The weights 1 - alpha and alpha + lambda - 1 must never be negative. Both are linear between the ends of linear ramps, so
-/// that their values there suffice; a sum of geometric ramps may be smaller in between.
-fn check_information(alpha: Schedule, lambda: Schedule) -> Result {
-    for (key, schedule) in [("objective.alpha", alpha), ("objective.lambda", lambda)] {
-        if let Schedule::Geometric(_) = schedule {
-            return Err(Error::value(key, "a geometric ramp", "a number or a linear ramp"));
-        }
-    }
-    let steps = [alpha, lambda].into_iter().flat_map(|schedule| schedule.turns());
-    for step in steps {
-        let (alpha, lambda) = (alpha.at(step), lambda.at(step));
-        if alpha > 1.0 {
-            return Err(Error::value("objective.alpha", alpha, "at most 1: the KL has the weight 1 - alpha"));
-        }
-        if alpha + lambda < 1.0 {
-            let expected =
-                format!("at least {} at step {step}: the MMD has the weight alpha + lambda - 1", 1.0 - alpha);
-            return Err(Error::value("objective.lambda", lambda, expected));
-        }
-    }
-    Ok(())
 }

@@ -155,13 +155,15 @@ pub enum PosteriorNeed {
 }
 
 /// What a term requires of the rest of a configuration: all in one place, none with a default.
-pub(super) struct Facts {
+pub(super) struct TermRequirements {
     pub(super) name: &'static str,
     /// Its schedules besides the weight.
     pub(super) capacity: Option<Schedule>,
     pub(super) posterior: PosteriorNeed,
     pub(super) units: Units,
     pub(super) batch: Batch,
+    pub(super) at_sample: AtSample,
+    pub(super) prior: PriorRole,
     pub(super) sign: Sign,
 }
 
@@ -176,8 +178,25 @@ pub(super) enum Units {
 /// Whether a term compares the images of a batch with each other.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Batch {
-    OneImageWillDo,
+    PerImage,
     ComparesImages,
+}
+
+/// Whether a term evaluates ln q at the decoded value. That has to be a sample of the posterior: at the mean, ln q falls
+/// without limit as the variances grow, and nothing holds them back.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum AtSample {
+    Never,
+    /// If the divergence from the prior has no closed form.
+    Estimated,
+    Always,
+}
+
+/// Whether the gradient of a term reaches the parameters of the prior, if it has some.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum PriorRole {
+    Constant,
+    Trained,
 }
 
 /// Which weights make sense.
@@ -189,67 +208,99 @@ pub(super) enum Sign {
 }
 
 impl TermConfig {
-    pub(super) fn facts(&self) -> Facts {
-        use Batch::{ComparesImages, OneImageWillDo};
+    pub(super) fn requirements(&self) -> TermRequirements {
+        use AtSample::{Always, Estimated, Never};
+        use Batch::{ComparesImages, PerImage};
         use PosteriorNeed::{Density, DiagonalGaussian, Samples};
+        use PriorRole::{Constant, Trained};
         use Units::{Any, Continuous};
-        let facts = |name, posterior, units, batch| Facts {
+        let term = |name, posterior, units, batch, at_sample, prior| TermRequirements {
             name,
             capacity: None,
             posterior,
             units,
             batch,
+            at_sample,
+            prior,
             sign: Sign::NotNegative,
         };
-        let part =
-            |name| Facts { sign: Sign::Any, ..facts(name, DiagonalGaussian, Continuous, ComparesImages) };
+        let part = |name, prior| TermRequirements {
+            sign: Sign::Any,
+            ..term(name, DiagonalGaussian, Continuous, ComparesImages, Always, prior)
+        };
+        let at_capacity = |capacity: &Schedule, term| TermRequirements { capacity: Some(*capacity), ..term };
         match self {
-            Self::Kl {} => facts("kl", Density, Any, OneImageWillDo),
+            Self::Kl {} => term("kl", Density, Any, PerImage, Estimated, Trained),
             Self::KlFromCapacity { capacity } => {
-                Facts { capacity: Some(*capacity), ..facts("kl-from-capacity", Density, Any, OneImageWillDo) }
+                at_capacity(capacity, term("kl-from-capacity", Density, Any, PerImage, Estimated, Trained))
             }
-            Self::ContinuousKlFromCapacity { capacity } => Facts {
-                capacity: Some(*capacity),
-                ..facts("continuous-kl-from-capacity", Density, Any, OneImageWillDo)
-            },
-            Self::CategoricalKlFromCapacity { capacity } => Facts {
-                capacity: Some(*capacity),
-                ..facts("categorical-kl-from-capacity", Samples, Any, OneImageWillDo)
-            },
-            Self::NegativeEntropy {} => facts("negative-entropy", Density, Continuous, OneImageWillDo),
-            Self::IwaeKl {} => facts("iwae-kl", Density, Continuous, OneImageWillDo),
-            Self::AdversarialKl { .. } => facts("adversarial-kl", Samples, Continuous, OneImageWillDo),
-            Self::MutualInformation { .. } => part("mutual-information"),
-            Self::TotalCorrelation { .. } => part("total-correlation"),
-            Self::DimensionWiseKl { .. } => part("dimension-wise-kl"),
+            Self::ContinuousKlFromCapacity { capacity } => at_capacity(
+                capacity,
+                term("continuous-kl-from-capacity", Density, Any, PerImage, Estimated, Trained),
+            ),
+            Self::CategoricalKlFromCapacity { capacity } => at_capacity(
+                capacity,
+                term("categorical-kl-from-capacity", Samples, Any, PerImage, Never, Constant),
+            ),
+            // It has a closed form for Gaussians, which falls without limit all the same.
+            Self::NegativeEntropy {} => {
+                term("negative-entropy", Density, Continuous, PerImage, Always, Constant)
+            }
+            Self::IwaeKl {} => term("iwae-kl", Density, Continuous, PerImage, Always, Trained),
+            Self::AdversarialKl(config) => {
+                // Samples of the prior train the discriminator only; with adaptive contrast, its density is in the value.
+                let prior = if config.adaptive_contrast { Trained } else { Constant };
+                term("adversarial-kl", Samples, Continuous, PerImage, Never, prior)
+            }
+            Self::MutualInformation { .. } => part("mutual-information", Constant),
+            Self::TotalCorrelation { .. } => part("total-correlation", Constant),
+            Self::DimensionWiseKl { .. } => part("dimension-wise-kl", Trained),
             Self::DiscriminatedTotalCorrelation { .. } => {
-                facts("discriminated-total-correlation", Samples, Continuous, ComparesImages)
+                term("discriminated-total-correlation", Samples, Continuous, ComparesImages, Never, Constant)
             }
             Self::CovarianceOffDiagonal(covariance) => {
-                facts("covariance-off-diagonal", covariance.posterior(), Continuous, ComparesImages)
+                let posterior = covariance.posterior();
+                term("covariance-off-diagonal", posterior, Continuous, ComparesImages, Never, Constant)
             }
             Self::CovarianceDiagonal(covariance) => {
-                facts("covariance-diagonal", covariance.posterior(), Continuous, ComparesImages)
+                let posterior = covariance.posterior();
+                term("covariance-diagonal", posterior, Continuous, ComparesImages, Never, Constant)
             }
-            Self::ThirdMoment {} => facts("third-moment", DiagonalGaussian, Continuous, ComparesImages),
-            Self::Mmd(_) => facts("mmd", Samples, Continuous, ComparesImages),
-            Self::InclusiveKl {} => facts("inclusive-kl", DiagonalGaussian, Continuous, ComparesImages),
-            Self::ExclusiveKl { .. } => facts("exclusive-kl", DiagonalGaussian, Continuous, ComparesImages),
-            Self::Moments {} => facts("moments", DiagonalGaussian, Continuous, ComparesImages),
-            Self::Adversarial { .. } => facts("adversarial", Samples, Continuous, OneImageWillDo),
-            Self::FDivergence { .. } => facts("f-divergence", Samples, Continuous, OneImageWillDo),
+            Self::ThirdMoment {} => {
+                term("third-moment", DiagonalGaussian, Continuous, ComparesImages, Never, Constant)
+            }
+            Self::Mmd(_) => term("mmd", Samples, Continuous, ComparesImages, Never, Trained),
+            // At samples of the prior.
+            Self::InclusiveKl {} => {
+                term("inclusive-kl", DiagonalGaussian, Continuous, ComparesImages, Never, Trained)
+            }
+            Self::ExclusiveKl { .. } => {
+                term("exclusive-kl", DiagonalGaussian, Continuous, ComparesImages, Always, Trained)
+            }
+            Self::Moments {} => term("moments", DiagonalGaussian, Continuous, ComparesImages, Never, Trained),
+            Self::Adversarial { .. } => term("adversarial", Samples, Continuous, PerImage, Never, Constant),
+            Self::FDivergence { .. } => term("f-divergence", Samples, Continuous, PerImage, Never, Trained),
             Self::RandomMixture { .. } => {
-                facts("random-mixture", DiagonalGaussian, Continuous, ComparesImages)
+                term("random-mixture", DiagonalGaussian, Continuous, ComparesImages, Always, Trained)
             }
             Self::SlicedWasserstein { .. } => {
-                facts("sliced-wasserstein", Samples, Continuous, ComparesImages)
+                term("sliced-wasserstein", Samples, Continuous, ComparesImages, Never, Trained)
             }
+        }
+    }
+
+    /// Whether it needs samples of the posterior in place of its mean.
+    pub(super) fn needs_samples(&self, prior: &PriorConfig) -> bool {
+        match self.requirements().at_sample {
+            AtSample::Never => false,
+            AtSample::Estimated => !prior.has_closed_form(),
+            AtSample::Always => true,
         }
     }
 
     /// Its name in configurations.
     pub fn name(&self) -> &'static str {
-        self.facts().name
+        self.requirements().name
     }
 
     /// Refuses impossible options; `key` is that of the table that has them.

@@ -157,6 +157,106 @@ fn moments_need_a_prior_that_has_them() {
     assert!(resolve(3.0).is_ok());
 }
 
+fn resolved(assignments: &[&str]) -> Result<(), String> {
+    let source = assignments.iter().fold(Source::default(), |source, text| source.set(*text));
+    source.resolve().map(drop).map_err(|error| error.to_string())
+}
+
+const STUDENT: &str = "model.prior={ name = \"student-t\", degrees_of_freedom = 9 }";
+
+/// At the mean of N(mu, s^2), ln q is -ln s and a constant, which falls without limit as s grows.
+#[test]
+fn a_density_is_not_evaluated_at_a_decoded_mean() {
+    let refusal = |term: &str| {
+        let expected = format!("gaussian, since the term `{term}` needs samples of the posterior");
+        format!("configuration: objective.encoder: found deterministic, expected {expected}")
+    };
+    let composed = |term: &str, encoder: &str| {
+        format!(
+            "objective={{ name = \"composed\", encoder = \"{encoder}\", terms = [\"mmd\", {{ {term} }}] }}"
+        )
+    };
+    for (term, options) in [
+        ("iwae-kl", ""),
+        ("mutual-information", ""),
+        ("total-correlation", ""),
+        ("dimension-wise-kl", ""),
+        ("exclusive-kl", ""),
+        ("random-mixture", ", divergence = \"kl\""),
+    ] {
+        let term_table = format!("name = \"{term}\"{options}");
+        assert_eq!(resolved(&[&composed(&term_table, "deterministic")]), Err(refusal(term)));
+        assert_eq!(resolved(&[&composed(&term_table, "gaussian")]), Ok(()));
+    }
+    // Others do so if the divergence from the prior has no closed form.
+    let mixture = "model.prior={ name = \"mixture\", positions = [[0, 0], [1, 1]], variance = 0.1 }";
+    let anisotropic = "model.prior={ name = \"anisotropic\", variances = [2, 0.5] }";
+    for (term, options) in [
+        ("kl", ""),
+        ("kl-from-capacity", ", capacity = 1"),
+        ("continuous-kl-from-capacity", ", capacity = 1"),
+    ] {
+        let objective = composed(&format!("name = \"{term}\"{options}"), "deterministic");
+        for prior in [STUDENT, mixture, "model.prior={ name = \"sparse\", gamma = 0.5 }"] {
+            let found = resolved(&["model.latents={ continuous = 2 }", &objective, prior]);
+            assert_eq!(found, Err(refusal(term)), "{prior}");
+        }
+        for prior in ["model.prior=standard-normal", anisotropic] {
+            assert_eq!(resolved(&["model.latents={ continuous = 2 }", &objective, prior]), Ok(()), "{prior}");
+        }
+    }
+    let aae = |kl| format!("objective={{ name = \"aae\", kl = {kl}, encoder = \"deterministic\" }}");
+    assert_eq!(resolved(&[&aae(1), STUDENT]), Err(refusal("kl")));
+    assert_eq!(resolved(&[&aae(0), STUDENT]), Ok(()));
+    assert_eq!(resolved(&[&aae(1)]), Ok(()));
+}
+
+#[test]
+fn a_learned_prior_needs_a_term_that_trains_it() {
+    let learned = "model.prior={ name = \"anisotropic\", variances = \"equal\", learned = true }";
+    let fixed = "model.prior={ name = \"anisotropic\", variances = \"equal\" }";
+    for (name, options) in [
+        ("wae-gan", ", lambda = 1"),
+        ("aae", ""),
+        ("autoencoder", ""),
+        ("avb", ""),
+        ("composed", ", terms = [\"negative-entropy\", \"total-correlation\"]"),
+    ] {
+        let objective = format!("objective={{ name = \"{name}\"{options} }}");
+        let expected = format!("false, since no term of `{name}` has a gradient for the prior");
+        assert_eq!(
+            resolved(&[&objective, learned]),
+            Err(format!("configuration: model.prior.learned: found true, expected {expected}"))
+        );
+        assert_eq!(resolved(&[&objective, fixed]), Ok(()), "{name}");
+    }
+    for objective in [
+        "{ name = \"aae\", kl = 1 }",
+        "{ name = \"wae-mmd\", lambda = 1 }",
+        "{ name = \"avb\", adaptive_contrast = true }",
+        "{ name = \"composed\", terms = [{ name = \"f-divergence\", divergence = \"kl\" }] }",
+        "{ name = \"beta-tcvae\", beta = 6 }",
+    ] {
+        assert_eq!(resolved(&[&format!("objective={objective}"), learned]), Ok(()), "{objective}");
+    }
+}
+
+#[test]
+fn joint_vae_needs_no_weights_for_units_that_it_has_not() {
+    let objective = "objective={ name = \"joint-vae\", gamma_categorical = 1, capacity_categorical = 1 }";
+    let categorical = "model.latents={ continuous = 0, categorical = [3] }";
+    assert_eq!(resolved(&[objective, categorical]), Ok(()));
+    let both = "model.latents={ continuous = 2, categorical = [3] }";
+    for (set, missing) in [("capacity", "gamma"), ("gamma", "capacity")] {
+        let set = format!("objective.{set}_continuous=5");
+        assert_eq!(
+            resolved(&[objective, both, &set]),
+            Err(format!("configuration: objective: missing key `{missing}_continuous`"))
+        );
+        assert_eq!(resolved(&[objective, categorical, &set]), Ok(()));
+    }
+}
+
 #[test]
 fn images_can_be_compared_from_two_on() {
     for (name, weight) in [("beta-tcvae", "beta"), ("wae-mmd", "lambda")] {

@@ -5,8 +5,9 @@
 //! | `encoder.onnx` | `images` \[batch, channels, height, width\] from 0 to 1 | `mean`, `log_variance` \[batch, units\], `probabilities_0`, ... \[batch, classes\] |
 //! | `decoder.onnx` | `latents` \[batch, width\]: the continuous units, then the classes of each categorical one | `images`: the expected images |
 //!
-//! A run on a table has `values` \[batch, columns\] in place of images, in the units of the table; the decoder gives them in
-//! double precision. Every number is what [`Run::encode`] and [`Run::decode`] give, to the rounding of single precision.
+//! A run on a table has `values` \[batch, columns\] in place of images, in the units of the table; the
+//! decoder gives them in double precision. Every number is what [`Run::encode`] and [`Run::decode`] give, to
+//! the rounding of single precision.
 
 mod graph;
 mod network;

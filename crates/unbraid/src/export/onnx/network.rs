@@ -301,7 +301,8 @@ impl<'a> Builder<'a> {
         let bias = if table.norm.is_none() { Some(self.tensor(&bias_name)?) } else { None };
         let kept = kept.filter(|kept| *kept < table.channels);
         if let Some(kept) = kept {
-            // Only the last layer of a decoder has more outputs than are shown; its weights are [in, out, height, width].
+            // Only the last layer of a decoder has more outputs than are shown; its weights are [in, out,
+            // height, width].
             let taps = table.kernel[0] * table.kernel[1];
             let rows = weight.values.as_floats().chunks_exact(table.channels * taps);
             let values = rows.flat_map(|row| row[..kept * taps].iter().copied()).collect();

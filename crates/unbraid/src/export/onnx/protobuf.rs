@@ -1,5 +1,5 @@
-//! The four ways in which ONNX files use protocol buffers: a message is a sequence of numbered fields, each a variable-length
-//! integer, a float, or bytes with their length.
+//! The four ways in which ONNX files use protocol buffers: a message is a sequence of numbered fields, each a
+//! variable-length integer, a float, or bytes with their length.
 
 /// A message in the making.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,8 +71,8 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The examples of the format's own documentation: 150 as field 1 is 08 96 01, "testing" as field 2 is 12 07 and the
-    /// letters.
+    /// The examples of the format's own documentation: 150 as field 1 is 08 96 01, "testing" as field 2 is 12
+    /// 07 and the letters.
     #[test]
     fn fields_are_written_as_the_format_says() {
         assert_eq!(Message::new().integer(1, 150).into_bytes(), [0x08, 0x96, 0x01]);

@@ -1,9 +1,10 @@
 //! Types and shapes of a graph, with a look at the size of every result before the runtime computes it.
 //!
-//! tract infers the shape of a node's results from those of its inputs, and where the values of all inputs are known, it
-//! computes the results at once: `ConstantOfShape` of a product of constants may then be larger than memory. The same
-//! inference is done here first, node by node, and a result that would be too large is refused before it is computed. What
-//! is left for tract afterwards are the values that have been computed here.
+//! tract infers the shape of a node's results from those of its inputs, and where the values of all inputs
+//! are known, it computes the results at once: `ConstantOfShape` of a product of constants may then be larger
+//! than memory. The same inference is done here first, node by node, and a result that would be too large is
+//! refused before it is computed. What is left for tract afterwards are the values that have been computed
+//! here.
 
 use std::collections::BTreeSet;
 use tract_hir::infer::{Factoid, InferenceFact, InferenceModel, InferenceOp};
@@ -11,8 +12,8 @@ use tract_hir::internal::bail;
 use tract_hir::prelude::{DatumType, OutletId, TDim, TVec, Tensor, TractResult};
 use tract_hir::tract_core::optim::CONST_FOLD_MEM_BUDGET;
 
-/// The memory that a result of known inputs may take. tract leaves large inputs alone, so that weights are not among them:
-/// these are shapes, masks and scales.
+/// The memory that a result of known inputs may take. tract leaves large inputs alone, so that weights are
+/// not among them: these are shapes, masks and scales.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Operators whose results are never larger than their inputs, of a size that depends on values.

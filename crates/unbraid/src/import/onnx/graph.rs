@@ -105,8 +105,8 @@ const SIZES: [&str; 6] = ["kernel_shape", "output_padding", "output_shape", "pad
 /// More than any layer of an encoder has.
 const LARGEST_SIZE: i64 = 1 << 16;
 
-/// Compares the sizes that a file names with the limit, since the runtime computes constants while it reads. Sizes that are
-/// themselves computed are not found here.
+/// Compares the sizes that a file names with the limit, since the runtime computes constants while it reads.
+/// Sizes that are themselves computed are not found here.
 fn check_sizes(graph: &GraphProto) -> Result<(), Refusal> {
     let mut constants: HashMap<&str, f64> =
         graph.initializer.iter().map(|tensor| (tensor.name.as_str(), volume(tensor))).collect();
@@ -142,8 +142,8 @@ fn check_sizes(graph: &GraphProto) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The most values that a short list of whole numbers can stand for: the product of those that are not zero. Long lists are
-/// data.
+/// The most values that a short list of whole numbers can stand for: the product of those that are not zero.
+/// Long lists are data.
 fn volume(tensor: &TensorProto) -> f64 {
     const LONGEST: usize = 16;
     if tensor.data_type != i32::from(DataType::Int64) {

@@ -1,5 +1,5 @@
-//! Encoders of other programs as ONNX files, which [`evaluate_encoder`](crate::evaluate::evaluate_encoder) scores. The graph
-//! is computed by tract, on the CPU.
+//! Encoders of other programs as ONNX files, which [`evaluate_encoder`](crate::evaluate::evaluate_encoder)
+//! scores. The graph is computed by tract, on the CPU.
 
 mod analysis;
 mod graph;
@@ -76,9 +76,9 @@ impl fmt::Debug for OnnxEncoder {
 }
 
 impl OnnxEncoder {
-    /// Reads an encoder for the images of a data set. The layout is that of the input's shape: channels first or last, or
-    /// one row for each image, with channels first. What files of `unbraid export` say in their metadata is honoured:
-    /// categorical units, prior, range, layout, columns of a table.
+    /// Reads an encoder for the images of a data set. The layout is that of the input's shape: channels first
+    /// or last, or one row for each image, with channels first. What files of `unbraid export` say in their
+    /// metadata is honoured: categorical units, prior, range, layout, columns of a table.
     ///
     /// # Errors
     /// If the file cannot be read, is damaged or no ONNX model, takes other images than the data has, or has no such
@@ -90,7 +90,8 @@ impl OnnxEncoder {
         Self::of_bytes(bytes, path, data, options)
     }
 
-    /// As [`OnnxEncoder::open`], once the file is read. Bytes that are handed over are dropped before the tensors are made.
+    /// As [`OnnxEncoder::open`], once the file is read. Bytes that are handed over are dropped before the
+    /// tensors are made.
     pub(super) fn of_bytes(
         bytes: impl AsRef<[u8]>,
         path: &Path,
@@ -178,9 +179,10 @@ impl OnnxEncoder {
         &self.prior
     }
 
-    /// The codes of some images of the data, in the order of `indices`, as [`Run::encode_data`](crate::Run::encode_data)
-    /// gives those of a run. All batches have the same size, the last one padded with black images, so that a code depends
-    /// on its image alone. Without log-variances their matrix has no columns.
+    /// The codes of some images of the data, in the order of `indices`, as
+    /// [`Run::encode_data`](crate::Run::encode_data) gives those of a run. All batches have the same size,
+    /// the last one padded with black images, so that a code depends on its image alone. Without
+    /// log-variances their matrix has no columns.
     ///
     /// # Errors
     /// If an image cannot be read, or the graph fails on one.

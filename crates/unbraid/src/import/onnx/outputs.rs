@@ -15,8 +15,8 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Chooses among the outputs of a file: the one that is asked for, else the mean of a mean and a log-variance, else the
-    /// first.
+    /// Chooses among the outputs of a file: the one that is asked for, else the mean of a mean and a
+    /// log-variance, else the first.
     ///
     /// # Errors
     /// If there is no such output.

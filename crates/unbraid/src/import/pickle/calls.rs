@@ -5,7 +5,8 @@ use super::value::{Global, Id, MOST_AXES, Storage, TensorView, Value};
 use super::{damaged, unknown};
 use crate::import::refusal::{Refusal, quoted};
 
-/// What a storage or a tensor counts beside its name, so that there are at most 260,000: a few bytes of a pickle make one.
+/// What a storage or a tensor counts beside its name, so that there are at most 260,000: a few bytes of a
+/// pickle make one.
 const PRICE: usize = 16;
 
 /// More arguments than any of the known functions takes.

@@ -6,11 +6,12 @@ use super::{damaged, unknown};
 use crate::import::refusal::Refusal;
 use std::collections::HashMap;
 
-/// The most values, remembered ones twice: a byte of a pickle may make one of forty. A tensor of a state dict takes about
-/// twenty.
+/// The most values, remembered ones twice: a byte of a pickle may make one of forty. A tensor of a state dict
+/// takes about twenty.
 const MOST_VALUES: usize = 1 << 21;
 
-/// The most that calls may copy and make, in items of lists and bytes of names: those of a state dict are copied at most twice.
+/// The most that calls may copy and make, in items of lists and bytes of names: those of a state dict are
+/// copied at most twice.
 const MOST_COPIES: usize = 1 << 22;
 
 /// The state of the stack machine.

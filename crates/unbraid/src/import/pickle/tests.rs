@@ -110,8 +110,8 @@ fn damaged_pickles_are_refused() {
     }
 }
 
-/// A tensor of three rows and two columns, transposed, in a storage of eight numbers: its last number is 1 + 2 + 2 * 2 = 5
-/// beyond an offset; then views that leave the storage.
+/// A tensor of three rows and two columns, transposed, in a storage of eight numbers: its last number is 1 +
+/// 2 + 2 * 2 = 5 beyond an offset; then views that leave the storage.
 #[test]
 fn tensors_must_lie_within_their_storages() {
     let pickle = |offset: u8, rows: &[u8], stride: &[u8]| {
@@ -167,8 +167,8 @@ fn copies_are_limited() {
     );
 }
 
-/// A storage with a name of a kilobyte, and a tensor of it, a million times; a tensor with a hundred axes; and a value for each
-/// byte, remembered or not.
+/// A storage with a name of a kilobyte, and a tensor of it, a million times; a tensor with a hundred axes;
+/// and a value for each byte, remembered or not.
 #[test]
 fn little_that_becomes_much_is_refused() {
     let damaged = "found a damaged pickle, expected a file that torch.save wrote";

@@ -64,8 +64,8 @@ fn what_is_no_state_dict_is_refused_by_name() {
     );
 }
 
-/// A file that is cut anywhere is refused, never read in part: a zip archive has its list of entries at the end, and an old
-/// file its storages.
+/// A file that is cut anywhere is refused, never read in part: a zip archive has its list of entries at the
+/// end, and an old file its storages.
 #[test]
 fn a_file_that_is_cut_is_refused() {
     for name in ["torch_zip.pt", "torch_old.pt"] {
@@ -85,8 +85,8 @@ fn a_file_that_is_cut_is_refused() {
     );
 }
 
-/// Bytes that are changed one at a time give a refusal or tensors that can be read, and no panic. Those that would be too
-/// large to read are left to the caller, who asks for their size first.
+/// Bytes that are changed one at a time give a refusal or tensors that can be read, and no panic. Those that
+/// would be too large to read are left to the caller, who asks for their size first.
 #[test]
 fn damaged_bytes_do_no_harm() {
     for name in ["torch_zip.pt", "torch_old.pt", "torch_checkpoint.pt"] {

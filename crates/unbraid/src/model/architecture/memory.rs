@@ -1,5 +1,5 @@
-//! How large a network is, counted before any of it exists. Counts are in floating point, which is exact far beyond what
-//! any machine holds and cannot overflow.
+//! How large a network is, counted before any of it exists. Counts are in floating point, which is exact far
+//! beyond what any machine holds and cannot overflow.
 
 use super::{Blueprint, Heads};
 use crate::config::PosteriorConfig;
@@ -66,8 +66,8 @@ impl Blueprint {
             }
     }
 
-    /// The number of values that pass from layer to layer for one image: every image, every output of a layer, the latent
-    /// values.
+    /// The number of values that pass from layer to layer for one image: every image, every output of a
+    /// layer, the latent values.
     pub(crate) fn activation_count(&self) -> f64 {
         let values = |image: ImageShape| image.height as f64 * image.width as f64 * image.channels as f64;
         let images = self.encoder_images().into_iter().chain(self.decoder_images()).map(values);

@@ -1,7 +1,8 @@
 //! `mlp`: fully connected layers, for images of any size and for points.
 //!
 //! 1200-1200 with a tanh decoder of 1200-1200-1200 is the network of Higgins et al. 2017 and Chen et al. 2018 for
-//! dSprites; 100 with 100 that of Mathieu et al. 2019 for the pinwheel (Table 1b). `linear` has no hidden layers at all.
+//! dSprites; 100 with 100 that of Mathieu et al. 2019 for the pinwheel (Table 1b). `linear` has no hidden
+//! layers at all.
 
 use super::{Activation, DecoderTable, EncoderTable, Heads, Linear};
 use crate::config;

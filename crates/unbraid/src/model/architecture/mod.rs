@@ -234,6 +234,30 @@ mod tests {
         Blueprint::new(&config.model, images).map_err(|error| error.to_string())
     }
 
+    /// What a configuration says of batch normalisation is what the tables have: a normalised layer with one pixel.
+    #[test]
+    fn images_that_are_normalised_at_one_pixel_are_known() {
+        let mut found = Vec::new();
+        for architecture in ["conv", "dlib", "dupont-64", "dupont-32", "mathieu", "dcgan", "burgess"] {
+            for (height, width) in [(16, 16), (16, 32), (32, 16), (32, 32), (64, 64)] {
+                let images = ImageShape::new(height, width, 1);
+                let source = Source::default().set(format!("model.architecture={architecture}"));
+                let model = source.resolve().unwrap().model;
+                let Ok(blueprint) = Blueprint::new(&model, images) else { continue };
+                // The lists of images begin with the input.
+                let outputs = blueprint.encoder_images().into_iter().skip(1);
+                let outputs = outputs.chain(blueprint.decoder_images().into_iter().skip(1));
+                let layers = blueprint.encoder.convolutions.iter().chain(&blueprint.decoder.convolutions);
+                let one_pixel = layers
+                    .zip(outputs)
+                    .any(|(layer, image)| layer.norm.is_some() && image.height * image.width == 1);
+                assert_eq!(model.architecture.normalises_one_pixel(images), one_pixel, "{architecture}");
+                found.extend(one_pixel.then_some((architecture, height, width)));
+            }
+        }
+        assert_eq!(found, [("dcgan", 16, 16)]);
+    }
+
     #[test]
     fn sizes_that_do_not_fit_are_refused_with_one_that_does() {
         for architecture in ["conv", "dlib", "dupont-64", "mathieu", "dcgan", "burgess"] {

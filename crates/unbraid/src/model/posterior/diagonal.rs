@@ -41,6 +41,12 @@ impl DiagonalGaussian {
         Self { mean: repeated(&self.mean), log_variance: repeated(&self.log_variance) }
     }
 
+    /// The same as constants.
+    #[must_use]
+    pub(super) fn detached(&self) -> Self {
+        Self { mean: self.mean.clone().detach(), log_variance: self.log_variance.clone().detach() }
+    }
+
     /// ln q(z|x) for each image and unit, with one row of `z` per image: -1/2 ((z - mu)^2 / sigma^2 + ln sigma^2 + ln 2
     /// pi), `[batch, units]`.
     pub fn log_density(&self, z: Tensor<2>) -> Tensor<2> {
@@ -80,6 +86,10 @@ impl ContinuousPosterior for DiagonalGaussian {
 
     fn repeated(&self, times: usize) -> Arc<dyn ContinuousPosterior> {
         Arc::new(Self::repeated(self, times))
+    }
+
+    fn detached(&self) -> Arc<dyn ContinuousPosterior> {
+        Arc::new(Self::detached(self))
     }
 
     fn as_diagonal(&self) -> Option<&DiagonalGaussian> {

@@ -8,14 +8,16 @@ use burn::tensor::{Device, Tensor, TensorData};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Added to the gates before the sigmoid, so that an untrained step keeps four fifths of its input: with gates near one, a
-/// flow starts close to the diagonal posterior (Kingma et al. 2016, section 4, advise a bias of 1 to 2).
+/// Added to the gates before the sigmoid, so that an untrained step keeps four fifths of its input: with
+/// gates near one, a flow starts close to the diagonal posterior (Kingma et al. 2016, section 4, advise a
+/// bias of 1 to 2).
 const GATE_BIAS: f64 = 1.5;
 
 /// T autoregressive steps and the layer that turns the encoder's features into their context h(x).
 ///
-/// A step computes m and s by a masked network (MADE: Germain et al. 2015) of z and h in which unit i sees units before it
-/// only, and then z' = g z + (1 - g) m with g = sigmoid(s). Every other step counts the units from the last to the first.
+/// A step computes m and s by a masked network (MADE: Germain et al. 2015) of z and h in which unit i sees
+/// units before it only, and then z' = g z + (1 - g) m with g = sigmoid(s). Every other step counts the units
+/// from the last to the first.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct InverseAutoregressiveFlow {
     context: LinearLayer,
@@ -64,8 +66,8 @@ impl InverseAutoregressiveFlow {
 
 impl Step {
     fn new(place: usize, widths: &[usize], context: usize, units: usize, builder: Builder<'_>) -> Self {
-        // The degree of an input is its place, from one; the context has degree zero and is seen by all. A hidden value of
-        // degree k sees inputs up to k, and an output of degree k hidden values below k.
+        // The degree of an input is its place, from one; the context has degree zero and is seen by all. A
+        // hidden value of degree k sees inputs up to k, and an output of degree k hidden values below k.
         let mut degrees: Vec<usize> = (1..=units).chain(std::iter::repeat_n(0, context)).collect();
         let mut hidden = Vec::new();
         for (layer, &width) in widths.iter().enumerate() {
@@ -93,6 +95,12 @@ impl Step {
 
     fn layers_mut(&mut self) -> impl Iterator<Item = &mut LinearLayer> {
         self.hidden.iter_mut().chain([&mut self.shift, &mut self.gate])
+    }
+
+    /// The same step as a constant.
+    fn frozen(&self) -> Self {
+        let hidden = self.hidden.iter().map(LinearLayer::frozen).collect();
+        Self { hidden, shift: self.shift.frozen(), gate: self.gate.frozen(), reversed: self.reversed }
     }
 
     /// z' and ln |dz'_i / dz_i| of each unit.
@@ -164,5 +172,10 @@ impl ContinuousPosterior for FlowPosterior {
     fn repeated(&self, times: usize) -> Arc<dyn ContinuousPosterior> {
         let context = self.context.clone().repeat_dim(0, times);
         Arc::new(Self { base: self.base.repeated(times), context, steps: Arc::clone(&self.steps) })
+    }
+
+    fn detached(&self) -> Arc<dyn ContinuousPosterior> {
+        let steps = Arc::new(self.steps.iter().map(Step::frozen).collect());
+        Arc::new(Self { base: self.base.detached(), context: self.context.clone().detach(), steps })
     }
 }

@@ -5,8 +5,8 @@ use burn::tensor::{Device, Tensor};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// A Gaussian with any covariance L L^T for each image of a batch. L is lower triangular, the Cholesky factor: sigma on the
-/// diagonal, the encoder's further outputs below it.
+/// A Gaussian with any covariance L L^T for each image of a batch. L is lower triangular, the Cholesky
+/// factor: sigma on the diagonal, the encoder's further outputs below it.
 #[derive(Clone, Debug)]
 pub struct FullCovarianceGaussian {
     /// mu, and ln sigma^2 of the diagonal of L.
@@ -71,5 +71,9 @@ impl ContinuousPosterior for FullCovarianceGaussian {
     fn repeated(&self, times: usize) -> Arc<dyn ContinuousPosterior> {
         let lower = self.lower.clone().repeat_dim(0, times);
         Arc::new(Self { diagonal: self.diagonal.repeated(times), lower })
+    }
+
+    fn detached(&self) -> Arc<dyn ContinuousPosterior> {
+        Arc::new(Self { diagonal: self.diagonal.detached(), lower: self.lower.clone().detach() })
     }
 }

@@ -86,4 +86,10 @@ impl ContinuousPosterior for ImplicitPosterior {
         let features = self.features.clone().repeat_dim(0, times);
         Arc::new(Self { features, network: self.network.clone() })
     }
+
+    fn detached(&self) -> Arc<dyn ContinuousPosterior> {
+        let layers = self.network.layers.iter().map(LinearLayer::frozen).collect();
+        let network = NoisyLayers { layers: Arc::new(layers), ..self.network };
+        Arc::new(Self { features: self.features.clone().detach(), network })
+    }
 }

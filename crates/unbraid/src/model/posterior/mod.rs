@@ -53,14 +53,17 @@ pub trait ContinuousPosterior: Debug + Send + Sync {
     /// The same posteriors repeated `times` times, as a whole.
     fn repeated(&self, times: usize) -> Arc<dyn ContinuousPosterior>;
 
+    /// The same posteriors as constants: nothing that is computed from them has a gradient for the encoder.
+    fn detached(&self) -> Arc<dyn ContinuousPosterior>;
+
     /// Itself, if its units are independent Gaussians.
     fn as_diagonal(&self) -> Option<&DiagonalGaussian> {
         None
     }
 
-    /// Mean and variance of each unit, which stand for an image after training: in closed form, or else of 64 draws. The
-    /// noise of these is the same for all images and has mean zero, so that the code of an image depends on that image
-    /// alone and the mean of a linear function of the noise is exact.
+    /// Mean and variance of each unit, which stand for an image after training: in closed form, or else of 64
+    /// draws. The noise of these is the same for all images and has mean zero, so that the code of an image
+    /// depends on that image alone and the mean of a linear function of the noise is exact.
     fn moments(&self) -> DiagonalGaussian {
         if let Some(Marginals { units, .. }) = self.marginals() {
             return units;

@@ -1,6 +1,6 @@
 //! Independent components among the principal ones: FastICA (Hyvarinen 1999).
 
-use super::linear_algebra::{orthonormalize, symmetric_eigen};
+use super::orthonormal::orthonormalize;
 use super::probabilistic::{LinearModel, LinearUnit, noise_variance};
 use super::{Fit, Images, PrincipalComponents};
 use crate::error::Result;
@@ -9,6 +9,7 @@ use ndarray::{Array1, Array2, Axis};
 use rand_distr::{Distribution, StandardNormal};
 use unbraid_data::random::Stream;
 use unbraid_data::{DataError, DataSet, ImageShape};
+use unbraid_metrics::linear_algebra::symmetric_eigen;
 
 /// The change of the directions, as one minus a cosine, at which FastICA stops.
 const TOLERANCE: f64 = 1e-10;
@@ -21,11 +22,11 @@ const SMALLEST_SHARE: f64 = 1e-9;
 
 /// The state dict of a `linear` network whose codes are the independent components of the data.
 ///
-/// With the principal directions U, variances L and mean m of the images, y = L^(-1/2) U^T (x - m) are whitened codes, and R
-/// is the rotation that makes R y least Gaussian ([`fast_ica`]). Codes are s = R y, each of variance one, in the order of the
-/// variance of pixels that they explain; images are decoded as A s + m with A = U L^(1/2) R^T. The noise is that of
-/// probabilistic PCA, and the log-variances are the diagonal of the posterior covariance s^2 (A^T A + s^2 I)^-1 under z ~
-/// N(0, I).
+/// With the principal directions U, variances L and mean m of the images, y = L^(-1/2) U^T (x - m) are
+/// whitened codes, and R is the rotation that makes R y least Gaussian ([`fast_ica`]). Codes are s = R y,
+/// each of variance one, in the order of the variance of pixels that they explain; images are decoded as
+/// m + A s with A = U L^(1/2) R^T. The noise is that of probabilistic PCA, and the log-variances are the
+/// diagonal of the posterior covariance s^2 (A^T A + s^2 I)^-1 under z ~ N(0, I).
 ///
 /// # Errors
 /// If an image cannot be read.

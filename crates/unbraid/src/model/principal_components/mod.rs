@@ -6,21 +6,21 @@
 //! and in an order that does not depend on the number of threads.
 
 mod independent;
-mod linear_algebra;
+mod orthonormal;
 mod probabilistic;
 
 pub use independent::{fast_ica, independent_components};
-pub use linear_algebra::symmetric_eigen;
 pub use probabilistic::probabilistic_pca;
 
 use crate::error::Result;
-use linear_algebra::orthonormalize;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
+use orthonormal::orthonormalize;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use unbraid_data::random::Stream;
 use unbraid_data::sampling::Epochs;
 use unbraid_data::{DataError, DataSet};
+use unbraid_metrics::linear_algebra::symmetric_eigen;
 
 /// Images per task: 4 MB at 64 x 64 pixels.
 const CHUNK: usize = 128;
@@ -44,8 +44,9 @@ pub struct Fit {
     pub images: Option<usize>,
     /// Relative change of the variances between passes at which to stop.
     pub tolerance: f64,
-    /// Whether to subtract the mean image first. Without, the directions are the right singular vectors of the images as
-    /// they are, and the "variances" their squared singular values divided by the number of images.
+    /// Whether to subtract the mean image first. Without, the directions are the right singular vectors of
+    /// the images as they are, and the "variances" their squared singular values divided by the number of
+    /// images.
     pub centred: bool,
 }
 

@@ -5,11 +5,12 @@ use crate::model::StateTensor;
 use ndarray::Array1;
 use unbraid_data::ImageShape;
 
-/// The smallest noise, as a standard deviation of pixel values: below it, single precision cannot represent the likelihood.
+/// The smallest noise, as a standard deviation of pixel values: below it, single precision cannot represent
+/// the likelihood.
 const SMALLEST_NOISE: f64 = 1e-4;
 
-/// The state dict of a `linear` network with a Gaussian likelihood of learned scale that is the probabilistic PCA of the
-/// data.
+/// The state dict of a `linear` network with a Gaussian likelihood of learned scale that is the probabilistic
+/// PCA of the data.
 ///
 /// The model is x = W z + m + noise with z ~ N(0, I) and noise ~ N(0, s^2 I). The maximum of its likelihood is at W = U
 /// (L - s^2 I)^(1/2) for the directions U and variances L of the principal components, and s^2 the mean variance along

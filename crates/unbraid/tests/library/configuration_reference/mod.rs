@@ -1,6 +1,6 @@
-//! `docs/configuration.md`: every key of a configuration with its type, default and meaning, generated from the source of the
-//! types, their defaults, and the registries of data sets and metrics. The test writes it again if `UNBRAID_WRITE_REFERENCE`
-//! is set, and otherwise checks that it is up to date.
+//! `docs/configuration.md`: every key of a configuration with its type, default and meaning, generated from
+//! the source of the types, their defaults, and the registries of data sets and metrics. The test writes it
+//! again if `UNBRAID_WRITE_REFERENCE` is set, and otherwise checks that it is up to date.
 
 mod source;
 

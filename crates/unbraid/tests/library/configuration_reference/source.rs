@@ -1,5 +1,5 @@
-//! The types of a configuration, read from the source of the library: names, documentation, serde's attributes. The source
-//! is formatted by rustfmt, so that lines are enough to tell its parts.
+//! The types of a configuration, read from the source of the library: names, documentation, serde's
+//! attributes. The source is formatted by rustfmt, so that lines are enough to tell its parts.
 
 use std::collections::BTreeMap;
 use std::path::Path;

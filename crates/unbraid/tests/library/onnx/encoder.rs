@@ -52,10 +52,10 @@ fn number(evaluation: &Evaluation, key: &str) -> f64 {
     found.map_or_else(|| panic!("no {key}"), |(_, value)| *value)
 }
 
-/// Codes are the same to 1e-6, and scores as far as that determines them. The divergence from the prior has a slope of at most
-/// |mean| + |log-variance| + 1, which is below 10 here. A correlation moves by at most twice the error over the spread of
-/// a unit, its square by four times that. A vote of the FactorVAE score falls for another unit only where two are equal to
-/// that error: at most a handful of its 10,000 and 5,000.
+/// Codes are the same to 1e-6, and scores as far as that determines them. The divergence from the prior has a
+/// slope of at most |mean| + |log-variance| + 1, which is below 10 here. A correlation moves by at most twice
+/// the error over the spread of a unit, its square by four times that. A vote of the FactorVAE score falls for another unit only where two
+/// are equal to that error: at most a handful of its 10,000 and 5,000.
 #[test]
 fn an_exported_encoder_has_the_scores_of_its_run() {
     let directory = tempfile::tempdir().unwrap();

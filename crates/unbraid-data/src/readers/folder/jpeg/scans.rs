@@ -1,5 +1,6 @@
-//! Whether the scans of a JPEG have data for the whole picture, without decoding it (ITU T.81, annexes B, F and G). A decoder
-//! that comes to a code that does not exist, or to the end too early, leaves the rest of the picture grey.
+//! Whether the scans of a JPEG have data for the whole picture, without decoding it (ITU T.81, annexes B, F
+//! and G). A decoder that comes to a code that does not exist, or to the end too early, leaves the rest of
+//! the picture grey.
 
 use super::bits::{Bits, Damaged, HuffmanTable};
 use super::next_marker;
@@ -28,7 +29,8 @@ struct Frame {
     components: Vec<Component>,
 }
 
-/// What the header of a scan says: the places of its components with their tables, and which part of the coefficients it has.
+/// What the header of a scan says: the places of its components with their tables, and which part of the
+/// coefficients it has.
 struct Scan {
     components: Vec<(usize, usize, usize)>,
     first: u32,
@@ -43,8 +45,8 @@ struct Tables {
     ac: [Option<HuffmanTable>; 4],
 }
 
-/// Whether all scans up to the end of the image are as long as the picture needs. Files of rare kinds, and those whose headers
-/// make no sense, are left to the decoder.
+/// Whether all scans up to the end of the image are as long as the picture needs. Files of rare kinds, and
+/// those whose headers make no sense, are left to the decoder.
 pub(in crate::readers::folder) fn are_whole(bytes: &[u8]) -> bool {
     let (mut frame, mut tables, mut interval): (Option<Frame>, _, _) = (None, Tables::default(), 0);
     let mut position = 2;
@@ -235,8 +237,8 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    /// Behind the next restart marker, of which this is the number, from 1 on. They are counted modulo 8, so that a decoder can
-    /// tell that one is missing.
+    /// Behind the next restart marker, of which this is the number, from 1 on. They are counted modulo 8, so
+    /// that a decoder can tell that one is missing.
     fn restarted(self, bytes: &'a [u8], number: usize) -> Result<Self, Damaged> {
         let expected = 0xD0 + (number + 7) as u8 % 8;
         match next_marker(bytes, self.bits.end()?) {

@@ -1,4 +1,4 @@
-//! The building blocks of a study's page: chapters of figures and tables.
+//! The building blocks of a study's page: sections of figures and tables.
 
 use crate::chart::svg::Svg;
 use crate::error::Result;
@@ -8,14 +8,14 @@ use std::fmt::Write;
 
 /// A part of the page with a heading.
 #[derive(Debug)]
-pub(crate) struct Chapter {
+pub(crate) struct StudySection {
     /// What addresses it within the page.
     pub(crate) id: &'static str,
     /// Its heading.
     pub(crate) heading: &'static str,
     /// How to read it, and which figures of which papers it follows.
     pub(crate) introduction: String,
-    /// What it shows; a chapter that shows nothing says why.
+    /// What it shows; a section that shows nothing says why.
     pub(crate) blocks: Vec<Block>,
 }
 
@@ -32,12 +32,12 @@ pub(crate) enum Block {
     List(Vec<String>),
 }
 
-/// How runs of a study get scores, for chapters that lack them.
+/// How runs of a study get scores, for sections that lack them.
 pub(crate) const HOW_TO_SCORE: &str = "unbraid study run STUDY trains and scores the runs that are left, unbraid evaluate RUN \
                                        scores a trained one; then make this page again.";
 
-impl Chapter {
-    /// A chapter that says what is missing, and which command computes it.
+impl StudySection {
+    /// A section that says what is missing, and which command computes it.
     pub(crate) fn missing(id: &'static str, heading: &'static str, why: impl Into<String>) -> Self {
         Self { id, heading, introduction: why.into(), blocks: Vec::new() }
     }
@@ -46,7 +46,7 @@ impl Chapter {
     ///
     /// # Errors
     /// If a picture cannot be encoded.
-    pub(crate) fn section(&self) -> Result<Section> {
+    pub(crate) fn page_section(&self) -> Result<Section> {
         let mut content = String::new();
         if !self.introduction.is_empty() {
             let _ = writeln!(content, "<p>{}</p>", escape(&self.introduction));
@@ -172,8 +172,8 @@ mod tests {
             is_text: false,
         };
         let blocks = vec![Block::Table("<t>".to_owned(), table), Block::Paragraph("x < y".to_owned())];
-        let chapter = Chapter { id: "a", heading: "A", introduction: "1 > 0".to_owned(), blocks };
-        let html = chapter.section().unwrap().content;
+        let section = StudySection { id: "a", heading: "A", introduction: "1 > 0".to_owned(), blocks };
+        let html = section.page_section().unwrap().content;
         for expected in ["1 &gt; 0", "<h3>&lt;t&gt;</h3>", "a &amp; b", "x &lt; y", "&lt;4&gt;"] {
             assert!(html.contains(expected), "{expected}: {html}");
         }

@@ -1,4 +1,4 @@
-//! Newer scores and learners against `tools/golden_scores.py`, which computes them from their definitions.
+//! Scores and learners against `tools/golden_scores.py`, which computes them from their definitions.
 
 use crate::common::{MODELS, assert_close, assert_matrix_close, golden_file, load, matrix, numbers};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -22,8 +22,8 @@ fn first<T>(array: &Array2<T>, rows: usize) -> ArrayView2<'_, T> {
 
 /// Rounding apart, both compute the same: 1e-9. Regressions are minimised to 1e-8 here, and InfoE is flat at a minimum.
 #[test]
-fn newer_scores() {
-    let all = golden("newer.json");
+fn scores_by_definition() {
+    let all = golden("by_definition.json");
     let (train, test) =
         (all["train_points"].as_u64().unwrap() as usize, all["test_points"].as_u64().unwrap() as usize);
     for model in MODELS {
@@ -108,7 +108,7 @@ fn scores_of_boosted_trees() {
 /// Sums are of fixed-point gradients of 40 bits or so: 1e-6.
 #[test]
 fn boosted_regression() {
-    let all = golden("newer.json");
+    let all = golden("by_definition.json");
     let expected = &all["regression"];
     let (x, points) = (matrix(&expected["x"]), matrix(&expected["points"]));
     let parameters = BoostingParameters {
