@@ -25,7 +25,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   wheel                the Python wheel for a release, in target/wheels
   bench kills [N]      kills so many trainings at system calls (default: 1000) and compares what is resumed; needs strace
   bench data [...]     images per second from the data sets; further arguments go to the benchmark
-  bench kernels [...]  each convolution against the machine's peak
+  bench kernels [...]  each convolution against the machine's peak; --choice compares Winograd's algorithm with the
+                       definition
   bench metrics [...]  seconds for each score; --python PYTHON runs scikit-learn beside it
   bench train [...]    a training step of each network; --torch PYTHON runs PyTorch beside it, --objectives compares
                        the methods";

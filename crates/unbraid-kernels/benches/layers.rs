@@ -1,7 +1,8 @@
 //! Time, GFLOP/s and fraction of the measured peak of each layer of the network `conv` (64 binary images of 64 x 64), and of
 //! the fully connected layers of a discriminator.
 //!
-//! `cargo bench -p unbraid-kernels --bench layers [-- THREADS [ROUNDS]]`
+//! `cargo bench -p unbraid-kernels --bench layers [-- THREADS [ROUNDS]]`; with `-- --choice [ROUNDS]` both algorithms of the
+//! layers that have two, on one thread, beside the model that chooses between them.
 
 use mimalloc::MiMalloc;
 use unbraid_kernels::{DenseShape, InstructionSet, LayerShape, measured_peak_gflops};
@@ -13,6 +14,11 @@ fn main() {
     unbraid_kernels::keep_freed_memory();
     // Cargo passes flags as well.
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<usize>().ok());
+    if std::env::args().any(|argument| argument == "--choice") {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of threads");
+        let rounds = numbers.next().unwrap_or(5);
+        return pool.install(|| choice(rounds));
+    }
     let threads = numbers.next().map_or_else(|| vec![1, 2], |threads| vec![threads]);
     let rounds = numbers.next().unwrap_or(20);
     for threads in threads {
@@ -98,4 +104,53 @@ fn dense(rounds: usize, peak: f64) {
         );
     }
     println!();
+}
+
+/// Times of both algorithms for each shape, and what the model of the cost would lose with other constants.
+fn choice(rounds: usize) {
+    println!("1 thread, {}, both passes of 64 images", InstructionSet::current());
+    println!("{:<32}{:>12}{:>12}{:>10}{:>10}", "", "definition", "Winograd", "ratio", "model");
+    let mut all = Vec::new();
+    for transposed in [false, true] {
+        for (fine_channels, coarse_channels) in
+            [(16, 16), (16, 32), (32, 16), (32, 32), (32, 64), (64, 64), (64, 128), (128, 128)]
+        {
+            for coarse_size in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16] {
+                let image_size = 2 * coarse_size;
+                let shape = LayerShape {
+                    batch_size: 64,
+                    image_size,
+                    fine_channels,
+                    coarse_channels,
+                    kernel: 4,
+                    stride: 2,
+                    padding: 1,
+                    transposed,
+                };
+                let Some(times) = shape.compare_algorithms(rounds) else { continue };
+                let kind = if transposed { "transposed" } else { "convolution" };
+                println!(
+                    "{:<32}{:>9.3} ms{:>9.3} ms{:>10.2}{:>10.2}",
+                    format!("{kind} {fine_channels}, {coarse_channels}, {image_size}"),
+                    1e3 * times.direct,
+                    1e3 * times.winograd,
+                    times.direct / times.winograd,
+                    times.cost.saving(),
+                );
+                all.push(times);
+            }
+        }
+    }
+    println!("\n{:<32}{:>12}{:>12}", "multiply-adds of a float", "chosen well", "time lost");
+    for transform in [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0, 32.0] {
+        let well = all
+            .iter()
+            .filter(|times| (times.direct > times.winograd) == (times.cost.saving_with(transform) > 1.0));
+        let lost = all.iter().map(|times| {
+            let chosen = if times.cost.saving_with(transform) > 1.0 { times.winograd } else { times.direct };
+            (chosen / times.direct.min(times.winograd)).ln()
+        });
+        let lost = (lost.sum::<f64>() / all.len() as f64).exp_m1();
+        println!("{transform:<32}{:>8}/{:<4}{:>10.2} %", well.count(), all.len(), 100.0 * lost);
+    }
 }

@@ -19,7 +19,7 @@ mod transpose;
 pub use adam::{AdamStep, adam_step};
 pub use awake::with_threads_awake;
 pub use environment::{EnvironmentError, check_environment};
-pub use kernel::ConvolutionAlgorithm;
+pub use kernel::{ConvolutionAlgorithm, ConvolutionCost};
 pub use linear::LinearActivation;
 #[cfg(feature = "mimalloc")]
 pub use memory::keep_freed_memory;
@@ -28,5 +28,5 @@ pub use ops::{
     conv_transpose2d_stack, conv2d, conv2d_stack, flatten_images, linear, unflatten_images,
 };
 pub use peak::measured_peak_gflops;
-pub use profile::{DenseShape, DenseTimes, LayerShape, LayerTimes};
+pub use profile::{AlgorithmTimes, DenseShape, DenseTimes, LayerShape, LayerTimes};
 pub use simd::{InstructionSet, InstructionSetError};

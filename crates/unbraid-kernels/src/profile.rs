@@ -4,12 +4,14 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::adam::AdamStep;
+use crate::awake::with_threads_awake;
 use crate::geometry::{Filter, ImageShape, Layer, contracted};
-use crate::kernel::{Backward, Direction, Forward, backward, forward};
+use crate::kernel::{Backward, ConvolutionCost, Direction, Forward, backward, forward, run_all};
 use crate::linear::{
     LinearActivation, LinearBackward, LinearForward, LinearShape, Parameters, Stack, StackLayer,
     linear_backward, linear_forward,
 };
+use crate::simd::{InstructionSet, Kernel, Simd};
 
 /// A layer to time. Its *fine* images are the input of a convolution or the output of a transposed convolution, its
 /// *coarse* images are the other side.
@@ -48,24 +50,49 @@ pub struct LayerTimes {
     pub operations: f64,
 }
 
+/// The best times of both passes of a layer in seconds, whichever algorithm it uses, and what they have to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AlgorithmTimes {
+    /// By the definition.
+    pub direct: f64,
+    /// By Winograd's algorithm.
+    pub winograd: f64,
+    /// One pass over one image.
+    pub cost: ConvolutionCost,
+}
+
 impl LayerShape {
-    /// Times the layer in the current thread pool with the current instruction set: the best of `rounds` runs each.
-    ///
-    /// # Panics
-    /// If the kernel does not fit into the images, if the stride is 0, or if the batch does not fit into memory.
-    pub fn measure(&self, rounds: usize) -> LayerTimes {
+    /// The layer, and the direction in which it is applied.
+    fn layer(&self) -> (Layer, Direction) {
         let coarse = contracted(self.image_size, self.kernel, self.stride, self.padding)
             .unwrap_or_else(|| panic!("the kernel does not fit: {self:?}"));
         let image = |size, channels| ImageShape { height: size, width: size, channels };
-        let layer = &Layer {
+        let layer = Layer {
             batch_size: self.batch_size,
             fine: image(self.image_size, self.fine_channels),
             coarse: image(coarse, self.coarse_channels),
             filter: Filter { size: [self.kernel; 2], stride: [self.stride; 2], padding: [self.padding; 2] },
         };
-        let direction = if self.transposed { Direction::Expand } else { Direction::Contract };
-        let (from, to) =
-            if self.transposed { (layer.coarse, layer.fine) } else { (layer.fine, layer.coarse) };
+        (layer, if self.transposed { Direction::Expand } else { Direction::Contract })
+    }
+
+    /// Times a forward pass and all gradients by both algorithms in alternation: the best of `rounds` runs each in the
+    /// current thread pool with the current instruction set. `None` if Winograd's algorithm cannot compute the layer.
+    ///
+    /// # Panics
+    /// As [`LayerShape::measure`].
+    pub fn compare_algorithms(&self, rounds: usize) -> Option<AlgorithmTimes> {
+        InstructionSet::current().run(CompareAlgorithms { shape: self, rounds })
+    }
+
+    /// Times the layer in the current thread pool with the current instruction set: the best of `rounds` runs each.
+    ///
+    /// # Panics
+    /// If the kernel does not fit into the images, if the stride is 0, or if the batch does not fit into memory.
+    pub fn measure(&self, rounds: usize) -> LayerTimes {
+        let (layer, direction) = self.layer();
+        let layer = &layer;
+        let (from, to) = direction.between(layer);
         let input = &pattern(layer.batch_len(from));
         let weights = &pattern(layer.weights());
         let bias = &pattern(to.channels);
@@ -91,8 +118,51 @@ impl LayerShape {
             input_gradient: best(rounds, || run_backward(true, false)),
             weight_gradient: best(rounds, || run_backward(false, true)),
             backward: best(rounds, || run_backward(true, true)),
-            operations: 2.0 * (layer.batch_size * coarse * coarse * layer.weights()) as f64,
+            operations: 2.0
+                * (layer.batch_size * layer.coarse.height * layer.coarse.width * layer.weights()) as f64,
         }
+    }
+}
+
+struct CompareAlgorithms<'a> {
+    shape: &'a LayerShape,
+    rounds: usize,
+}
+
+impl Kernel for CompareAlgorithms<'_> {
+    type Output = Option<AlgorithmTimes>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Option<AlgorithmTimes> {
+        let (layer, direction) = self.shape.layer();
+        let layer = &layer;
+        let cost = ConvolutionCost::of(layer, S::LANES)?;
+        let (from, to) = direction.between(layer);
+        let (input, weights) = (&pattern(layer.batch_len(from)), &pattern(layer.weights()));
+        let (bias, gradient) = (&pattern(to.channels), &pattern(layer.batch_len(to)));
+        let step = |by_winograd| {
+            let forward = Forward { layer, direction, relu: true, weights, bias: Some(bias) };
+            let [output] = run_all(simd, input, [forward], [by_winograd]);
+            let backward = Backward {
+                layer,
+                direction,
+                input,
+                weights,
+                output: Some(&output),
+                gradient,
+                needs_input: true,
+                needs_weights: true,
+            };
+            if by_winograd { backward.by_winograd(simd) } else { backward.directly(simd) }
+        };
+        let mut times = [f64::INFINITY; 2];
+        for _ in 0..self.rounds {
+            for (time, by_winograd) in times.iter_mut().zip([false, true]) {
+                *time = time.min(best(1, || step(by_winograd)));
+            }
+        }
+        let [direct, winograd] = times;
+        Some(AlgorithmTimes { direct, winograd, cost })
     }
 }
 
@@ -166,13 +236,14 @@ impl DenseShape {
     }
 }
 
+/// The shortest of several times, with the threads awake as in a training step.
 fn best<T>(rounds: usize, mut work: impl FnMut() -> T) -> f64 {
     let mut time = || {
         let start = Instant::now();
         black_box(work());
         start.elapsed().as_secs_f64()
     };
-    (0..rounds).map(|_| time()).fold(f64::INFINITY, f64::min)
+    with_threads_awake(|| (0..rounds).map(|_| time()).fold(f64::INFINITY, f64::min))
 }
 
 /// Values of both signs, none of them subnormal.

@@ -25,9 +25,9 @@ mod winograd;
 mod write_only;
 
 pub(crate) use backward::{Backward, Gradients, backward};
-pub(crate) use forward::{Forward, forward, forward_pair};
+pub(crate) use forward::{Forward, forward, forward_pair, run_all};
 pub(crate) use pair::{BackwardPair, backward_pair, is_pair};
-pub use winograd::ConvolutionAlgorithm;
+pub use winograd::{ConvolutionAlgorithm, ConvolutionCost};
 
 use crate::geometry::{ImageShape, Layer};
 

@@ -73,7 +73,7 @@ impl ConvolutionAlgorithm {
     }
 }
 
-/// Time of a transformed float, in multiply-adds of a product. Measured: see docs/performance.md.
+/// Time of a transformed float, in multiply-adds of a product: a fit to measurements, see docs/performance.md.
 const TRANSFORM: f64 = 8.0;
 
 /// Whether a layer is computed by Winograd's algorithm.
@@ -81,22 +81,47 @@ const TRANSFORM: f64 = 8.0;
 /// It depends on the shapes of one image only, so that the result for an image does not depend on its batch.
 pub(crate) fn pays(layer: &Layer, lanes: usize) -> bool {
     ConvolutionAlgorithm::current() == ConvolutionAlgorithm::Winograd
-        && saving(layer, lanes).is_some_and(|saving| saving > 1.0)
+        && ConvolutionCost::of(layer, lanes).is_some_and(|cost| cost.saving() > 1.0)
 }
 
-/// How many times less work Winograd's algorithm is than the definition, by a model of the cost: multiply-adds, and the
-/// floats that the transforms write or read. `None` for layers that it cannot compute.
-fn saving(layer: &Layer, lanes: usize) -> Option<f64> {
-    let Layer { fine, coarse, filter, .. } = *layer;
-    let possible = filter.size == [4, 4]
-        && filter.stride == [2, 2]
-        && filter.padding.iter().all(|padding| *padding <= 2)
-        && fine.channels.is_multiple_of(lanes)
-        && coarse.channels.is_multiple_of(lanes);
-    possible.then(|| {
-        let tiles = (POSITIONS * Grid::new(layer).tiles_per_image()) as f64;
-        let (fine_width, coarse_width) = ((PHASES * fine.channels) as f64, coarse.channels as f64);
-        let direct = (layer.weights() * coarse.height * coarse.width) as f64;
-        direct / (tiles * (fine_width * coarse_width + TRANSFORM * (fine_width + coarse_width)))
-    })
+/// What a pass of a layer over one image takes, by either algorithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConvolutionCost {
+    /// Multiply-adds by the definition.
+    pub direct_products: f64,
+    /// Multiply-adds of Winograd's algorithm.
+    pub winograd_products: f64,
+    /// Floats that its transforms write or read.
+    pub transformed_floats: f64,
+}
+
+impl ConvolutionCost {
+    /// Of a layer, unless Winograd's algorithm cannot compute it with vectors of `lanes` floats.
+    pub(crate) fn of(layer: &Layer, lanes: usize) -> Option<Self> {
+        let Layer { fine, coarse, filter, .. } = *layer;
+        let possible = filter.size == [4, 4]
+            && filter.stride == [2, 2]
+            && filter.padding.iter().all(|padding| *padding <= 2)
+            && fine.channels.is_multiple_of(lanes)
+            && coarse.channels.is_multiple_of(lanes);
+        possible.then(|| {
+            let tiles = (POSITIONS * Grid::new(layer).tiles_per_image()) as f64;
+            let (fine_width, coarse_width) = ((PHASES * fine.channels) as f64, coarse.channels as f64);
+            Self {
+                direct_products: (layer.weights() * coarse.height * coarse.width) as f64,
+                winograd_products: tiles * fine_width * coarse_width,
+                transformed_floats: tiles * (fine_width + coarse_width),
+            }
+        })
+    }
+
+    /// How many times as long as by Winograd's algorithm the definition takes, by the model that chooses between them.
+    pub fn saving(&self) -> f64 {
+        self.saving_with(TRANSFORM)
+    }
+
+    /// The same if a transformed float takes as long as `transform` multiply-adds.
+    pub fn saving_with(&self, transform: f64) -> f64 {
+        self.direct_products / (self.winograd_products + transform * self.transformed_floats)
+    }
 }

@@ -42,8 +42,8 @@ use crate::kernel::winograd::weights::TransformedWeights;
 use crate::simd::{Kernel, Simd, TILE_VECTORS};
 
 pub(crate) use backward::Neighbour;
-pub use choice::ConvolutionAlgorithm;
 pub(crate) use choice::pays;
+pub use choice::{ConvolutionAlgorithm, ConvolutionCost};
 pub(crate) use forward::WinogradForward;
 
 /// Tiles of a block: enough to use each weight often, few enough for the second-level cache.
