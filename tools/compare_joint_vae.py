@@ -27,11 +27,24 @@ TEMPERATURE, TINY = 0.67, 1e-12
 GAMMA, CAPACITY, CAPACITY_STEPS = 30.0, 5.0, 25_000
 
 
-class Network(nn.Module):
-    """The network for 32 x 32 images, with PyTorch's default initialisation."""
+class OldConvTranspose2d(nn.ConvTranspose2d):
+    """With the initial weights of PyTorch before version 1.0, which the author used: `n` counts input channels."""
 
-    def __init__(self):
+    def reset_parameters(self):
+        bound = 1 / math.sqrt(self.in_channels * math.prod(self.kernel_size))
+        for parameter in (self.weight, self.bias):
+            nn.init.uniform_(parameter, -bound, bound)
+
+
+INITIALIZERS = {"pytorch-0.4": OldConvTranspose2d, "pytorch": nn.ConvTranspose2d}
+
+
+class Network(nn.Module):
+    """The network for 32 x 32 images, with PyTorch's default initialisation of then or now."""
+
+    def __init__(self, initializer):
         super().__init__()
+        transposed = INITIALIZERS[initializer]
         self.features = nn.Sequential(
             nn.Conv2d(1, 32, 4, 2, 1), nn.ReLU(), nn.Conv2d(32, 64, 4, 2, 1), nn.ReLU(), nn.Conv2d(64, 64, 4, 2, 1),
             nn.ReLU(), nn.Flatten(), nn.Linear(64 * 4 * 4, 256), nn.ReLU())
@@ -39,8 +52,8 @@ class Network(nn.Module):
         self.classes = nn.Linear(256, CLASSES)
         self.decoder = nn.Sequential(
             nn.Linear(CONTINUOUS + CLASSES, 256), nn.ReLU(), nn.Linear(256, 64 * 4 * 4), nn.ReLU(),
-            nn.Unflatten(1, (64, 4, 4)), nn.ConvTranspose2d(64, 32, 4, 2, 1), nn.ReLU(),
-            nn.ConvTranspose2d(32, 32, 4, 2, 1), nn.ReLU(), nn.ConvTranspose2d(32, 1, 4, 2, 1))
+            nn.Unflatten(1, (64, 4, 4)), transposed(64, 32, 4, 2, 1), nn.ReLU(),
+            transposed(32, 32, 4, 2, 1), nn.ReLU(), transposed(32, 1, 4, 2, 1))
 
 
 def loss_of(network, images, step):
@@ -67,9 +80,9 @@ def classes_of(network, images):
     return torch.cat([network.classes(network.features(part)).argmax(dim=1) for part in images.split(1000)]).numpy()
 
 
-def train(images, seed, epochs, checkpoint):
+def train(images, seed, epochs, initializer, checkpoint):
     torch.manual_seed(seed)
-    network = Network().to(memory_format=torch.channels_last)
+    network = Network(initializer).to(memory_format=torch.channels_last)
     optimizer = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE, fused=True)
     step, losses = 0, []
     if checkpoint and checkpoint.exists():
@@ -105,6 +118,7 @@ if __name__ == "__main__":
     parser.add_argument("data", help="directory of the four .gz files of MNIST")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--initializer", choices=INITIALIZERS, default="pytorch-0.4")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=pathlib.Path, help="directory of the checkpoints; none are written without")
     options = parser.parse_args()
@@ -115,8 +129,9 @@ if __name__ == "__main__":
     train_images, test_images = (
         torch.from_numpy(resized(images)).float().unsqueeze(1) for images in (train_images, test_images))
     for seed in options.seeds:
-        checkpoint = options.out and options.out / f"seed-{seed}.pt"
-        network, losses = train(train_images, seed, options.epochs, checkpoint)
+        checkpoint = options.out and options.out / f"{options.initializer}-seed-{seed}.pt"
+        network, losses = train(train_images, seed, options.epochs, options.initializer, checkpoint)
         digit = digit_of_class(classes_of(network, train_images), train_digits)
         accuracy = float(np.mean(digit[classes_of(network, test_images)] == test_digits))
-        print(json.dumps({"seed": seed, "epochs": options.epochs, "accuracy": accuracy, "losses": losses}), flush=True)
+        print(json.dumps({"initializer": options.initializer, "seed": seed, "epochs": options.epochs, "accuracy": accuracy,
+                          "losses": losses}), flush=True)

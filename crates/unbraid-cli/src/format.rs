@@ -28,6 +28,11 @@ pub(crate) enum TextFormat {
     Json,
 }
 
+/// A count of things: `1 run`, `2 runs`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A text in which control characters are written out, as in `\u{1b}`, except for line breaks and tabs: names come from
 /// files, and a terminal must not take them for commands. Marks that change the direction of writing count as well.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {

@@ -1,7 +1,7 @@
 //! `unbraid cache`: decoded images on disk.
 
 use crate::error::{Outcome, usage};
-use crate::format::print;
+use crate::format::{counted, print};
 use clap::Subcommand;
 use unbraid::data::cache::{self, Usage};
 use unbraid::data::memory::Bytes;
@@ -27,7 +27,7 @@ pub(crate) fn run(command: CacheCommand) -> Outcome {
     let Some(Usage { directory, files, bytes, limit }) = found else {
         return Err(usage("cache: found no directory for it, expected UNBRAID_CACHE or HOME to be set"));
     };
-    let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+    let files = counted(files, "file");
     print(&match command {
         CacheCommand::Info => {
             format!("{}: {files}, {} of at most {}\n", directory.display(), Bytes(bytes), Bytes(limit))

@@ -216,6 +216,10 @@ pub enum Initializer {
     /// PyTorch's default: weights and biases uniform within `1 / sqrt(n)`.
     #[default]
     Pytorch,
+    /// PyTorch's default before version 1.0, where `n` of a transposed convolution counts its input channels, not its
+    /// output channels.
+    #[serde(rename = "pytorch-0.4")]
+    Pytorch04,
     /// TensorFlow's default (Glorot & Bengio 2010): weights uniform within `sqrt(6 / (n + m))`, biases zero.
     GlorotUniform,
     /// As in disentangling-vae: weights uniform within `sqrt(6 / n)` (He et al. 2015, for ReLU), biases as PyTorch's

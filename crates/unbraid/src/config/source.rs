@@ -285,7 +285,7 @@ mod tests {
             ("evaluation.split=3", "evaluation.split: found 3, expected train or test"),
             (
                 "model.initializer=3",
-                "model.initializer: found 3, expected one of pytorch, glorot-uniform, kaiming-uniform, kaiming-normal",
+                "model.initializer: found 3, expected one of pytorch, pytorch-0.4, glorot-uniform, kaiming-uniform, kaiming-normal",
             ),
             (
                 "model.likelihood={ name = \"gaussian\", output = 3 }",

@@ -13,13 +13,22 @@ use unbraid_data::random::{Generator, Stream};
 pub(super) struct Fans {
     incoming: usize,
     outgoing: usize,
+    /// What PyTorch took for `incoming` before version 1.0: swapped for no layer.
+    before_1_0: usize,
 }
 
 impl Fans {
     /// From the shape of a weight: `[out, in, kernel...]`.
     pub(super) fn of(shape: &[usize]) -> Self {
         let window: usize = shape[2..].iter().product();
-        Self { incoming: shape[1] * window, outgoing: shape[0] * window }
+        let (incoming, outgoing) = (shape[1] * window, shape[0] * window);
+        Self { incoming, outgoing, before_1_0: incoming }
+    }
+
+    /// From the shape of the weight of a transposed convolution: `[in, out, kernel...]`.
+    pub(super) fn of_transposed(shape: &[usize]) -> Self {
+        let fans = Self::of(shape);
+        Self { before_1_0: fans.outgoing, ..fans }
     }
 }
 
@@ -36,6 +45,7 @@ impl Draws {
         let (incoming, outgoing) = (fans.incoming as f64, fans.outgoing as f64);
         match self.initializer {
             Initializer::Pytorch => self.uniform(name, 1.0 / incoming.sqrt(), length),
+            Initializer::Pytorch04 => self.uniform(name, 1.0 / (fans.before_1_0 as f64).sqrt(), length),
             Initializer::GlorotUniform => self.uniform(name, (6.0 / (incoming + outgoing)).sqrt(), length),
             Initializer::KaimingUniform => self.uniform(name, (6.0 / incoming).sqrt(), length),
             Initializer::KaimingNormal => self.normal(name, (2.0 / incoming).sqrt(), length),
@@ -49,6 +59,7 @@ impl Draws {
             Initializer::Pytorch | Initializer::KaimingUniform => {
                 self.uniform(name, 1.0 / (fans.incoming as f64).sqrt(), length)
             }
+            Initializer::Pytorch04 => self.uniform(name, 1.0 / (fans.before_1_0 as f64).sqrt(), length),
             Initializer::KaimingNormal => self.normal(name, (2.0 / fans.incoming as f64).sqrt(), length),
         }
     }
@@ -92,12 +103,27 @@ mod tests {
     fn bounds_and_variances_are_those_of_the_definitions() {
         for (initializer, bound) in [
             (Initializer::Pytorch, (1.0_f64 / 512.0).sqrt()),
+            (Initializer::Pytorch04, (1.0_f64 / 512.0).sqrt()),
             (Initializer::GlorotUniform, (6.0_f64 / 1536.0).sqrt()),
             (Initializer::KaimingUniform, (6.0_f64 / 512.0).sqrt()),
         ] {
             let (largest, variance) = spread(initializer, &[64, 32, 4, 4]);
             assert!(f64::from(largest) <= bound && f64::from(largest) > 0.99 * bound, "{initializer:?}");
             assert!((variance / (bound * bound / 3.0) - 1.0).abs() < 0.02, "{initializer:?}: {variance}");
+        }
+    }
+
+    /// From 32 channels to 1 by a transposed convolution of 4 x 4: PyTorch counts the 16 weights of an output channel since
+    /// version 1.0, bound 1/4, and counted the 512 of an input before, bound 0.0442.
+    #[test]
+    fn transposed_convolutions_began_smaller_before_pytorch_1_0() {
+        for (initializer, bound) in [(Initializer::Pytorch, 0.25), (Initializer::Pytorch04, 0.044_194)] {
+            let draws = Draws { initializer, seed: 3 };
+            let fans = Fans::of_transposed(&[32, 1, 4, 4]);
+            for values in [draws.weight("w", fans, 512), draws.bias("b", fans, 512)] {
+                let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+                assert!(largest <= bound && largest > 0.97 * bound, "{initializer:?}: {largest}");
+            }
         }
     }
 

@@ -28,9 +28,9 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn weight<const D: usize>(&self, layer: &str, shape: [usize; D]) -> Parameter<D> {
+    fn weight<const D: usize>(&self, layer: &str, fans: Fans, shape: [usize; D]) -> Parameter<D> {
         let name = format!("{layer}.weight");
-        let values = self.draws.weight(&name, Fans::of(&shape), shape.iter().product());
+        let values = self.draws.weight(&name, fans, shape.iter().product());
         Parameter::new(name, values, shape, self.device)
     }
 
@@ -72,9 +72,10 @@ pub(super) struct LinearLayer {
 impl LinearLayer {
     pub(super) fn new(table: &Linear, incoming: usize, builder: Builder<'_>) -> Self {
         let shape = [table.width, incoming];
+        let fans = Fans::of(&shape);
         Self {
-            weight: builder.weight(&table.name, shape),
-            bias: builder.bias(&table.name, Fans::of(&shape), table.width),
+            weight: builder.weight(&table.name, fans, shape),
+            bias: builder.bias(&table.name, fans, table.width),
             activation: table.activation,
             mask: None,
         }
@@ -151,17 +152,18 @@ impl ConvLayer {
         builder: Builder<'_>,
     ) -> Self {
         let [height, width] = table.kernel;
-        let shape = match direction {
-            Direction::Contract => [table.channels, incoming, height, width],
-            Direction::Expand => [incoming, table.channels, height, width],
+        let (shape, fans_of): (_, fn(&[usize]) -> Fans) = match direction {
+            Direction::Contract => ([table.channels, incoming, height, width], Fans::of),
+            Direction::Expand => ([incoming, table.channels, height, width], Fans::of_transposed),
         };
+        let fans = fans_of(&shape);
         let options = Conv2dOptions::new(table.stride, table.padding);
         let fused = table.norm.is_none() && table.activation == Activation::Relu;
         Self {
             direction,
             options: if fused { options.with_relu() } else { options },
-            weight: builder.weight(&table.name, shape),
-            bias: table.norm.is_none().then(|| builder.bias(&table.name, Fans::of(&shape), table.channels)),
+            weight: builder.weight(&table.name, fans, shape),
+            bias: table.norm.is_none().then(|| builder.bias(&table.name, fans, table.channels)),
             norm: table.norm.as_ref().map(|norm| BatchNorm::new(norm, table.channels, builder.device)),
             activation: if fused { Activation::None } else { table.activation },
         }

@@ -1,6 +1,7 @@
 //! `unbraid study import`: results from elsewhere.
 
 use crate::error::{Outcome, usage};
+use crate::format::counted;
 use crate::terminal::log_line;
 use clap::Args;
 use std::path::PathBuf;
@@ -51,9 +52,9 @@ pub(crate) fn run(args: &ImportArgs) -> Outcome {
     let table = imported::read_together(&args.files)?;
     let path = imported::keep(&study, &name, &table, Existing::from_flag(args.overwrite))?;
     log_line(&format!(
-        "{} rows with {} numbers kept as {}",
-        table.rows.len(),
-        table.number_keys.len(),
+        "{} with {} kept as {}",
+        counted(table.rows.len(), "row"),
+        counted(table.number_keys.len(), "number"),
         path.display()
     ));
     Ok(())

@@ -1,7 +1,7 @@
 //! `unbraid study submit`: hands the runs to a scheduler.
 
 use crate::error::{Outcome, usage};
-use crate::format::print;
+use crate::format::{counted, print};
 use crate::program;
 use crate::study_view::StudyView;
 use crate::terminal::log_line;
@@ -195,8 +195,7 @@ fn choose(args: &SubmitArgs, study: &StudyDirectory, manifest: &Manifest) -> (Ve
 }
 
 fn in_words(runs: usize, tasks: usize) -> String {
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    format!("{} in {}", plural(runs, "run"), plural(tasks, "task"))
+    format!("{} in {}", counted(runs, "run"), counted(tasks, "task"))
 }
 
 fn print_commands(study: &StudyDirectory, tasks: &[Vec<String>], retry_failed: bool) -> Outcome {
