@@ -1,6 +1,6 @@
 """Whether two sets of runs differ in a number, for docs/reproductions.md.
 
-    python tools/compare_seeds.py cluster_accuracy ours.csv theirs.csv
+    python tools/compare_seeds.py cluster_accuracy ours.csv theirs.csv --where epochs=30
 
 Prints the mean and the standard deviation of each table's column, the difference of the means with Welch's 95 % confidence
 interval, and two p-values: Welch's, and that of the exact permutation test of the difference, which assumes no distribution.
@@ -15,12 +15,16 @@ import statistics
 from scipy import stats
 
 
-def column(path, name):
+def column(path, name, conditions):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    if not rows or name not in rows[0]:
-        raise SystemExit(f"{path}: found no column `{name}`, expected one")
-    return [float(row[name]) for row in rows]
+    for key in [name, *conditions]:
+        if not rows or key not in rows[0]:
+            raise SystemExit(f"{path}: found no column `{key}`, expected one")
+    values = [float(row[name]) for row in rows if all(row[key] == value for key, value in conditions.items())]
+    if len(values) < 2:
+        raise SystemExit(f"{path}: rows to compare: found {len(values)}, expected at least 2")
+    return values
 
 
 def permutation_p(first, second):
@@ -42,8 +46,10 @@ if __name__ == "__main__":
     parser.add_argument("column")
     parser.add_argument("first")
     parser.add_argument("second")
+    parser.add_argument("--where", nargs="+", default=[], metavar="COLUMN=VALUE", help="only rows with these values")
     options = parser.parse_args()
-    first, second = (column(path, options.column) for path in (options.first, options.second))
+    conditions = dict(condition.split("=", 1) for condition in options.where)
+    first, second = (column(path, options.column, conditions) for path in (options.first, options.second))
     for path, values in ((options.first, first), (options.second, second)):
         print(f"{path}: {len(values)} runs, {statistics.mean(values):.4g} ± {statistics.stdev(values):.3g}, "
               f"median {statistics.median(values):.4g}, {min(values):.4g} to {max(values):.4g}")
