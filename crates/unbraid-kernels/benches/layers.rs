@@ -1,8 +1,8 @@
 //! Time, GFLOP/s and fraction of the measured peak of each layer of the network `conv` (64 binary images of 64 x 64), and of
 //! the fully connected layers of a discriminator.
 //!
-//! `cargo bench -p unbraid-kernels --bench layers [-- THREADS [ROUNDS]]`; with `-- --choice [ROUNDS]` both algorithms of the
-//! layers that have two, on one thread, beside the model that chooses between them.
+//! `cargo xtask bench kernels [THREADS [ROUNDS]]`; with `--choice [ROUNDS]` both algorithms of the layers that have two, on
+//! one thread, beside the model that chooses between them.
 
 use mimalloc::MiMalloc;
 use unbraid_kernels::{DenseShape, InstructionSet, LayerShape, measured_peak_gflops};
@@ -27,6 +27,20 @@ fn main() {
     }
 }
 
+/// A layer of 4 x 4 kernels with stride 2 for 64 images.
+fn layer(image_size: usize, fine_channels: usize, coarse_channels: usize, transposed: bool) -> LayerShape {
+    LayerShape {
+        batch_size: 64,
+        image_size,
+        fine_channels,
+        coarse_channels,
+        kernel: 4,
+        stride: 2,
+        padding: 1,
+        transposed,
+    }
+}
+
 fn report(threads: usize, rounds: usize) {
     let peak = measured_peak_gflops(threads);
     println!("{threads} threads, {}, peak {peak:.0} GFLOP/s", InstructionSet::current());
@@ -37,17 +51,7 @@ fn report(threads: usize, rounds: usize) {
     let mut total = [0.0; 2];
     for transposed in [false, true] {
         for (size, fine_channels, coarse_channels) in [(64, 1, 32), (32, 32, 32), (16, 32, 64), (8, 64, 64)] {
-            let shape = LayerShape {
-                batch_size: 64,
-                image_size: size,
-                fine_channels,
-                coarse_channels,
-                kernel: 4,
-                stride: 2,
-                padding: 1,
-                transposed,
-            };
-            let times = shape.measure(rounds);
+            let times = layer(size, fine_channels, coarse_channels, transposed).measure(rounds);
             let cell = |seconds: f64, passes: f64| {
                 let rate = passes * times.operations / seconds / 1e9;
                 format!("{:.2} ms {rate:>5.0} {:>3.0} %", 1e3 * seconds, 100.0 * rate / peak)
@@ -117,16 +121,7 @@ fn choice(rounds: usize) {
         {
             for coarse_size in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16] {
                 let image_size = 2 * coarse_size;
-                let shape = LayerShape {
-                    batch_size: 64,
-                    image_size,
-                    fine_channels,
-                    coarse_channels,
-                    kernel: 4,
-                    stride: 2,
-                    padding: 1,
-                    transposed,
-                };
+                let shape = layer(image_size, fine_channels, coarse_channels, transposed);
                 let Some(times) = shape.compare_algorithms(rounds) else { continue };
                 let kind = if transposed { "transposed" } else { "convolution" };
                 println!(

@@ -150,7 +150,7 @@ fn files_with_the_same_names_of_rows_are_told_apart() {
         std::fs::copy(bench.path("a.csv"), bench.path(directory).join("a.csv")).unwrap();
     }
     bench.succeed(&["study", "new", "imported", "same"], &[]);
-    bench.succeed(&["study", "import", "same", "one/a.csv", "other/a.csv"], &["2 rows with 1 number"]);
+    bench.succeed(&["study", "import", "same", "one/a.csv", "other/a.csv"], &["2 rows with 1 number kept"]);
     let table = Results::read(&StudyDirectory::open(&bench.path("same")).unwrap()).unwrap().table;
     let names: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["one/a.csv line 2", "other/a.csv line 2"]);

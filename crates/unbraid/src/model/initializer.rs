@@ -13,7 +13,7 @@ use unbraid_data::random::{Generator, Stream};
 pub(super) struct Fans {
     incoming: usize,
     outgoing: usize,
-    /// What PyTorch took for `incoming` before version 1.0: swapped for no layer.
+    /// What PyTorch used in place of `incoming` before version 1.0: input channels times window, for every layer.
     before_1_0: usize,
 }
 

@@ -152,11 +152,14 @@ impl ConvLayer {
         builder: Builder<'_>,
     ) -> Self {
         let [height, width] = table.kernel;
-        let (shape, fans_of): (_, fn(&[usize]) -> Fans) = match direction {
-            Direction::Contract => ([table.channels, incoming, height, width], Fans::of),
-            Direction::Expand => ([incoming, table.channels, height, width], Fans::of_transposed),
+        let shape = match direction {
+            Direction::Contract => [table.channels, incoming, height, width],
+            Direction::Expand => [incoming, table.channels, height, width],
         };
-        let fans = fans_of(&shape);
+        let fans = match direction {
+            Direction::Contract => Fans::of(&shape),
+            Direction::Expand => Fans::of_transposed(&shape),
+        };
         let options = Conv2dOptions::new(table.stride, table.padding);
         let fused = table.norm.is_none() && table.activation == Activation::Relu;
         Self {

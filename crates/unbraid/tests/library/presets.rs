@@ -276,3 +276,27 @@ fn every_preset_begins_with_its_origin() {
         assert!(preset.toml.starts_with("# "), "{}", preset.name);
     }
 }
+
+/// PyTorch 0.3.1, for which the author of JointVAE wrote, draws the weights of every convolution within 1 / sqrt(n), n = 16
+/// times its input channels: 1, 32 and 64 channels in the encoder, 64, 32 and 32 in the decoder. Today's PyTorch counts the
+/// output channels in the decoder: 32, 32 and 1.
+#[test]
+fn joint_vae_starts_from_the_weights_of_its_time() {
+    for (initializer, channels) in [
+        ("pytorch-0.4", [1.0_f32, 32.0, 64.0, 64.0, 32.0, 32.0]),
+        ("pytorch", [1.0, 32.0, 64.0, 32.0, 32.0, 1.0]),
+    ] {
+        let source = Source { preset: Some("jointvae/mnist".to_owned()), ..Source::default() };
+        let model = source.set(&format!("model.initializer={initializer}")).resolve().unwrap().model;
+        let network = Network::new(&model, ImageShape::new(32, 32, 1), 0, &Device::flex()).unwrap();
+        let convolutions = network.parameters().into_iter().filter(|weight| weight.shape().len() == 4);
+        let largest = convolutions
+            .map(|weight| weight.values().iter().fold(0.0_f32, |most, value| most.max(value.abs())));
+        let largest: Vec<f32> = largest.collect();
+        assert_eq!(largest.len(), channels.len());
+        for (largest, channels) in largest.iter().zip(channels) {
+            let bound = (16.0 * channels).sqrt().recip();
+            assert!(*largest <= bound && *largest > 0.97 * bound, "{initializer}, {channels}: {largest}");
+        }
+    }
+}

@@ -115,7 +115,7 @@ impl ConvolutionCost {
         })
     }
 
-    /// How many times as long as by Winograd's algorithm the definition takes, by the model that chooses between them.
+    /// The time by the definition divided by that of Winograd's algorithm, according to the model that chooses.
     pub fn saving(&self) -> f64 {
         self.saving_with(TRANSFORM)
     }
