@@ -287,7 +287,7 @@ fn joint_vae_starts_from_the_weights_of_its_time() {
         ("pytorch", [1.0, 32.0, 64.0, 32.0, 32.0, 1.0]),
     ] {
         let source = Source { preset: Some("jointvae/mnist".to_owned()), ..Source::default() };
-        let model = source.set(&format!("model.initializer={initializer}")).resolve().unwrap().model;
+        let model = source.set(format!("model.initializer={initializer}")).resolve().unwrap().model;
         let network = Network::new(&model, ImageShape::new(32, 32, 1), 0, &Device::flex()).unwrap();
         let convolutions = network.parameters().into_iter().filter(|weight| weight.shape().len() == 4);
         let largest = convolutions
