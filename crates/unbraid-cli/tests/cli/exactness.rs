@@ -85,7 +85,7 @@ fn start(bench: &Bench, out: &str, rows: usize, more: &[&str]) -> Child {
 }
 
 /// Long enough to be interrupted.
-pub(crate) const LONG: [&str; 2] = ["--set", "training.steps=400"];
+pub(crate) const LONG: [&str; 2] = ["--set", "training.steps=1000"];
 
 pub(crate) fn resume(bench: &Bench, out: &str) {
     bench.succeed(&["train", "--quiet", "--resume", "--out", out], &[]);
@@ -304,7 +304,7 @@ fn priors_that_learn_are_resumed_exactly_too() {
         let sum: f64 = exponentials.iter().sum();
         exponentials.into_iter().map(|value| 3.0 * value / sum).collect::<Vec<_>>()
     };
-    let (early, late) = (read("step-0000360.safetensors"), read("last.safetensors"));
+    let (early, late) = (read("step-0000960.safetensors"), read("last.safetensors"));
     assert_ne!(early, late);
     assert!(late.iter().all(|variance| *variance > 0.0), "{late:?}");
 }

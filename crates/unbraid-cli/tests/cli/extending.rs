@@ -56,7 +56,7 @@ fn a_killed_extension_is_resumed_exactly() {
     bench.train("run", &["--set", "training.steps=33"]).assert().success();
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("unbraid"))
         .current_dir(bench.directory.path())
-        .args(["train", "--quiet", "--out", "run", "--extend", "400"])
+        .args(["train", "--quiet", "--out", "run", "--extend", "1000"])
         .spawn()
         .unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -95,7 +95,7 @@ fn runs_whose_weights_name_their_length_are_read_and_extended() {
     }
     assert_eq!(unbraid::Run::open(bench.path("run")).unwrap().step(), 60);
     bench.succeed(&["train", "--quiet", "--out", "run", "--resume"], &[]);
-    bench.succeed(&["train", "--quiet", "--out", "run", "--extend", "400"], &[]);
+    bench.succeed(&["train", "--quiet", "--out", "run", "--extend", "1000"], &[]);
     assert_same(&bench.path("whole"), &bench.path("run"));
 }
 
